@@ -64,7 +64,9 @@ pub(super) fn has_secret(url: &Url) -> bool {
 /// Whether some part has letters with digits among them, or letters that nobody chose, so that it is for one reader.
 pub(super) fn is_personal(url: &Url) -> bool {
     let is_code = |part: &str| part.len() >= 6 && part.bytes().all(|it| it.is_ascii_alphabetic()) && is_random(part);
-    parts(url.as_str()).any(|(_, part)| part.len() >= 3 && is_mixed(part) || is_code(part))
+    // As in `guide-2026`.
+    let is_dated = |part: &str| part.rsplit_once("-20").is_some_and(|(_, year)| year.len() == 2);
+    parts(url.as_str()).any(|(_, part)| part.len() >= 3 && is_mixed(part) && !is_dated(part) || is_code(part))
 }
 
 /// Whether the address has something that is named as secrets are, as in `?token=7f`.

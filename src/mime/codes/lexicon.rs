@@ -1,6 +1,6 @@
 //! Finds the phrases of [`words`](super::words) in a page.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -56,14 +56,14 @@ impl Phrases {
         all.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         let mut nodes = vec![Node { octet: 0, phrase: None, next: 0..0 }];
         // The phrases of each node, and how many octets of them lead to it.
-        let mut groups = vec![(all.as_slice(), 0)];
+        let mut groups = VecDeque::from([(all.as_slice(), 0)]);
         for at in 0.. {
-            let Some(&(group, length)) = groups.get(at) else { break };
+            let Some((group, length)) = groups.pop_front() else { break };
             let (ended, longer) = group.split_at(group.partition_point(|(phrase, ..)| phrase.len() == length));
             let first = nodes.len();
             for longer in longer.chunk_by(|(one, ..), (other, ..)| one[length] == other[length]) {
                 nodes.push(Node { octet: longer[0].0[length], phrase: None, next: 0..0 });
-                groups.push((longer, length + 1));
+                groups.push_back((longer, length + 1));
             }
             nodes[at].next = first..nodes.len();
             nodes[at].phrase = ended.iter().map(|(_, sense, is_open)| (*sense, *is_open)).max_by_key(|it| it.1);
@@ -109,9 +109,10 @@ impl Lexicon {
                 if written.starts_with('*') {
                     endings.push((text.bytes().rev().collect(), sense, true));
                 }
-                if text.contains('\'') {
-                    // An apostrophe has two forms.
-                    beginnings.push((text.replace('\'', "\u{2019}").into(), sense, is_open));
+                // An apostrophe has two forms, and so have two letters of Persian.
+                let other = text.replace('\'', "\u{2019}").replace('\u{6cc}', "\u{64a}").replace('\u{6a9}', "\u{643}");
+                if other != text {
+                    beginnings.push((other.into(), sense, is_open));
                 }
             } else {
                 others.entry(key).or_default().insert(written);

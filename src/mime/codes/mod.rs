@@ -22,6 +22,8 @@ mod score;
 mod tests;
 mod words;
 
+use std::collections::HashSet;
+
 use memchr::memmem;
 use serde::Serialize;
 use url::Url;
@@ -202,13 +204,9 @@ fn code_in_links(links: &[Link]) -> Option<Scored> {
 /// Each address once with its most points, the best first and those to unsubscribe last.
 fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
     links.sort_by_key(|(link, points)| (link.kind == LinkKind::Unsubscribe, -points));
-    let mut best: Vec<Link> = Vec::new();
-    for (link, _) in links {
-        if best.len() < LINKS_MAX && !best.iter().any(|other| other.url == link.url) {
-            best.push(link);
-        }
-    }
-    best
+    let mut seen = HashSet::new();
+    links.retain(|(link, _)| seen.insert(link.url.clone()));
+    links.into_iter().map(|(link, _)| link).take(LINKS_MAX).collect()
 }
 
 /// Whether a subject is that of an answer, and so belongs to an older message.

@@ -2,7 +2,7 @@
 //!
 //! Each observation gives or takes points. Their numbers stand beside what is observed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
@@ -136,7 +136,7 @@ impl Read<'_> {
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
         let is_seen = label > LABEL_SURE || is_alone || is_large || look.is_bold;
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
-        let is_year = candidate.code.len() == 4 && matches!(&candidate.code[..2], "19" | "20");
+        let is_year = candidate.code.len() == 4 && ("199".."204").contains(&&candidate.code[..3]);
         let form = match candidate.form {
             Form::Digits if candidate.code.len() == 6 => 3,
             Form::Digits | Form::Mixed => 2,
@@ -207,11 +207,8 @@ pub(super) fn best(scored: Vec<Scored>) -> Vec<Scored> {
 /// The first candidates by their points, each code once.
 pub(super) fn first(mut scored: Vec<Scored>) -> Vec<Scored> {
     scored.sort_by_key(|it| -it.points);
-    let mut first: Vec<Scored> = Vec::new();
-    for it in scored {
-        if first.len() < super::CODES_MAX && !first.iter().any(|other| other.code == it.code) {
-            first.push(it);
-        }
-    }
-    first
+    let mut seen = HashSet::new();
+    scored.retain(|it| seen.insert(it.code.clone()));
+    scored.truncate(super::CODES_MAX);
+    scored
 }
