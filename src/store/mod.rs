@@ -134,7 +134,7 @@ pub struct StoreStats {
     pub webhooks: u64,
     /// Pending events.
     pub events: u64,
-    /// Leases of addresses that have not ended.
+    /// Leases of addresses that have not ended; in a cluster, with those whose address rests.
     pub leases: u64,
     /// Segments of the journal.
     pub segments: u64,

@@ -127,7 +127,7 @@ public record Tempmail(String url, String smtp) {
             service.ask("DELETE", "/api/mail/delete?id=" + id, key, "");
         }
 
-        /** Ends a private address, or deletes all mail of a public one. */
+        /** Ends a private inbox, or deletes all mail of a public one. */
         @Override
         public void close() throws Exception {
             service.ask("DELETE", (isPrivate ? "/api/addresses?address=" : "/api/mail/delete?to=") + address, key, "");

@@ -49,5 +49,5 @@ Cypress.Commands.add('readMail', ({ key }, id) => ask('GET', `/api/mail/messages
 Cypress.Commands.add('deleteMail', ({ address, key }, id) =>
   ask('DELETE', '/api/mail/delete', { key, ...(id ? { id } : { to: address }) }).its('deleted'));
 
-/** Ends a private address. */
+/** Ends a private inbox. */
 Cypress.Commands.add('endInbox', ({ address, key }) => ask('DELETE', '/api/addresses', { key, address }));

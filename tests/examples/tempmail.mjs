@@ -111,7 +111,7 @@ export class Inbox {
     return (await this.ask('DELETE', '/api/mail/delete', id ? { id } : { to: this.address })).deleted;
   }
 
-  /** Ends a private address. A public one has no end. */
+  /** Ends a private inbox. A public one has no end. */
   async end() {
     if (this.isPrivate) await this.ask('DELETE', '/api/addresses', { address: this.address });
   }

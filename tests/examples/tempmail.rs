@@ -134,7 +134,7 @@ impl Inbox<'_> {
         self.ask(Method::DELETE, "/api/mail/delete", &[which]).await["deleted"].as_u64().expect("a number")
     }
 
-    /// Ends a private address.
+    /// Ends a private inbox.
     pub async fn end(self) {
         self.ask(Method::DELETE, "/api/addresses", &[("address", &self.address)]).await;
     }

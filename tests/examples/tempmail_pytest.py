@@ -112,7 +112,7 @@ class Inbox:
         return self._ask("DELETE", "/api/mail/delete", **which)["deleted"]
 
     def end(self):
-        """Ends a private address. A public one has no end."""
+        """Ends a private inbox. A public one has no end."""
         if self.private:
             self._ask("DELETE", "/api/addresses", address=self.address)
 

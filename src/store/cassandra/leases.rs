@@ -309,6 +309,11 @@ impl Shared {
         Ok(leases.try_buffered(RECORDS_AT_ONCE).try_filter_map(|lease| ready(Ok(lease))).boxed())
     }
 
+    /// How many records there are.
+    pub(super) async fn number_of_leases(&self) -> Result<u64, StoreError> {
+        self.leases.counted.of(self.count_leases()).await
+    }
+
     async fn count_leases(&self) -> Result<u64, StoreError> {
         let found = self
             .leased()
@@ -378,7 +383,7 @@ impl Leases for CassandraStore {
             of_network.retain(has_holder);
         }
         let of_client = of_network.iter().filter(|lease| lease.client == client).count() as u64;
-        let all = shared.leases.counted.of(shared.count_leases()).await?;
+        let all = shared.number_of_leases().await?;
         Ok(Share { client: of_client, network: of_network.len() as u64, all })
     }
 

@@ -190,7 +190,8 @@ impl Shared {
     pub(super) async fn stats(&self) -> Result<StoreStats, StoreError> {
         self.catch_up().await?;
         let (webhooks, events) = self.picture.counted.of(self.count()).await?;
-        Ok(StoreStats { webhooks, events, ..self.picture.mail().stats() })
+        let leases = self.number_of_leases().await?;
+        Ok(StoreStats { webhooks, events, leases, ..self.picture.mail().stats() })
     }
 
     /// Counts webhooks and events.

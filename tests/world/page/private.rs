@@ -1,4 +1,4 @@
-//! Private addresses of a browser: one click makes one, and its mail is there for this browser alone.
+//! Private inboxes of a browser: one click makes one, and its mail is there for this browser alone.
 //! Promise: it outlives the code below it.
 
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ const PROLONG: &str = ".lease button";
 const END: &str = ".lease button + button";
 
 impl Trial {
-    /// Takes a private address by a click on the first view.
+    /// Takes a private inbox by a click on the first view.
     pub(super) async fn take(&self) -> String {
         self.open("").await;
         self.browser.click("#main .primary").await;
@@ -220,7 +220,7 @@ async fn a_key_opens_them_elsewhere(trial: &Trial, address: &str, key: &str) {
         if said {
             trial
                 .browser
-                .until("document.querySelector('.card input').validationMessage.startsWith('No private address')")
+                .until("document.querySelector('.card input').validationMessage.startsWith('No private inbox')")
                 .await;
             assert_eq!(trial.browser.eval(KEY).await, "", "what opens nothing is not kept");
         }
@@ -268,7 +268,7 @@ async fn a_key_without_an_address_is_forgotten(trial: &Trial) {
     assert_eq!(Answer::to(ended).await.status, 200);
     trial
         .browser
-        .until("document.querySelector('.notice')?.innerText.startsWith('Your private addresses have ended')")
+        .until("document.querySelector('.notice')?.innerText.startsWith('Your private inboxes have ended')")
         .await;
     trial.browser.until("document.querySelector('.lease')?.innerText.includes('no longer private')").await;
     assert_eq!(trial.browser.eval(KEY).await, Value::from(""));

@@ -61,7 +61,7 @@ async function openRandom(place, signal) {
   }
 }
 
-/** Whether a private address is on its way: a second click asks for no second one. */
+/** Whether a private inbox is on its way: a second click asks for no second one. */
 let isTaking = false;
 
 /** @param {Element} place Where a failure is shown. @param {AbortSignal} signal @param {Parameters<typeof take>[0]} [wanted] */
@@ -130,7 +130,7 @@ function showAddresses(place, signal) {
   draw();
 }
 
-/** @param {boolean} hasPrivate Whether there are private addresses. */
+/** @param {boolean} hasPrivate Whether there are private inboxes. */
 function head(hasPrivate) {
   const permit = async () => {
     if (await ask()) say(t('notifying'));

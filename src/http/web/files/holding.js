@@ -1,4 +1,4 @@
-/** Private addresses as lists and inboxes show them: the time that is left, how to change it, and the way between them. */
+/** Private inboxes as lists and inboxes show them: the time that is left, how to change it, and the way between them. */
 
 import { button, fill, h, icon } from './dom.js';
 import { duration, exactTime, timeLeft } from './format.js';
@@ -8,7 +8,7 @@ import { isSame } from './memory.js';
 import { unread, whenWatched } from './watch.js';
 
 /**
- * The time that is left of a private address, and buttons that prolong and end it.
+ * The time that is left of a private inbox, and buttons that prolong and end it.
  *
  * @param {string} address
  * @param {AbortSignal} signal
@@ -57,7 +57,7 @@ export function leaseBar(address, signal) {
   return place;
 }
 
-/** The private addresses side by side, each with its count of new mail. @param {string} present @param {AbortSignal} signal */
+/** The private inboxes side by side, each with its count of new mail. @param {string} present @param {AbortSignal} signal */
 export function strip(present, signal) {
   const element = h('nav', { class: 'strip', 'aria-label': t('yourPrivate') });
   /** @type {Map<string, HTMLElement>} */

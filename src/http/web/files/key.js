@@ -1,4 +1,4 @@
-/** The key of the private addresses of this browser: to keep a copy of it, or to bring one in. */
+/** The key of the private inboxes of this browser: to keep a copy of it, or to bring one in. */
 
 import { Failure, json } from './api.js';
 import { button, field, fill, h } from './dom.js';

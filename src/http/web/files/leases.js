@@ -1,4 +1,4 @@
-/** The private addresses of this browser. One key opens all of them, and the service says which they are. */
+/** The private inboxes of this browser. One key opens all of them, and the service says which they are. */
 
 import { index, json, query, request, whenKeyIsLost } from './api.js';
 import { exactTime, now, seconds } from './format.js';
@@ -40,7 +40,7 @@ function set(changed, key = learnt) {
   for (const listener of listeners) listener();
 }
 
-/** The private addresses of this browser that have not ended, the latest first. */
+/** The private inboxes of this browser that have not ended, the latest first. */
 export function held() {
   return leases.filter(({ address, expiresAt }) => !ending.has(address) && seconds(expiresAt) > now());
 }
@@ -91,7 +91,7 @@ whenKeyIsLost((key) => {
 });
 
 /**
- * Takes a private address; it is random as far as `wanted` says nothing else.
+ * Takes a private inbox; it is random as far as `wanted` says nothing else.
  *
  * @param {{address?: string, localPart?: string, domain?: string}} wanted
  * @returns {Promise<string>}

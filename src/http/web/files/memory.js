@@ -104,7 +104,7 @@ export function rememberLanguage(code) {
   remember('language', code);
 }
 
-/** The key of this browser's private addresses, or ''. Every tab has the same one. */
+/** The key of this browser's private inboxes, or ''. Every tab has the same one. */
 export function keptKey() {
   return String(recall('key', ''));
 }

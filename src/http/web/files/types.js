@@ -50,7 +50,7 @@
  * @property {Checked[]} dkim
  * @property {Checked} dmarc
  *
- * @typedef {object} Lease A private address.
+ * @typedef {object} Lease A private inbox.
  * @property {string} address
  * @property {string} expiresAt
  *
