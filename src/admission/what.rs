@@ -53,7 +53,7 @@ pub enum What {
     AnswerOctets,
     /// Answers with mail that are prepared at once.
     Preparation,
-    /// Questions to DNS at once.
+    /// Questions to DNS, or checks of a sender, at once.
     DnsLookup,
     /// Calls at once of webhooks that deliver. A large one counts for several, at most for a client's share.
     GoodCall,

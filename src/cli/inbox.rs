@@ -187,6 +187,9 @@ impl Inbox {
         let limit = self.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let mut found = Vec::new();
         for mut row in rows {
+            if found.len() >= limit {
+                break;
+            }
             let Ok(id) = text(&row, "id").parse() else { continue };
             let is_found = match client.email(id).await.map_err(Error::from) {
                 Ok(mail) => mail.is_verified(domain.as_str()),
@@ -194,7 +197,7 @@ impl Inbox {
                 Err(error) if error.exit() == Exit::NotFound => false,
                 Err(error) => return Err(error),
             };
-            if is_found && found.len() < limit {
+            if is_found {
                 if cx.style.of_list() == Format::Table {
                     prepare(&mut row);
                 }
@@ -202,7 +205,9 @@ impl Inbox {
             }
         }
         if found.is_empty() {
-            cx.hint_on_terminal(&format!("no mail that is proven to be of {domain}"));
+            cx.hint_on_terminal(&format!(
+                "no mail that is proven to be of {domain}; `tempmail expect` says what a mail lacks"
+            ));
         }
         cx.list(columns, &found, &json!({ "emails": found }))
     }

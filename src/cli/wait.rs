@@ -79,8 +79,11 @@ impl Wait {
             None
         };
         let Some(first) = first else {
-            return Error::new(Exit::TimedOut, format!("no such mail for {to} within {within}"))
-                .hint(format!("`tempmail inbox {to}` lists what is there"));
+            let hint = match self.wanted.verified {
+                Some(_) => "`tempmail expect` says what a mail lacks".to_owned(),
+                None => format!("`tempmail inbox {to}` lists what is there"),
+            };
+            return Error::new(Exit::TimedOut, format!("no such mail for {to} within {within}")).hint(hint);
         };
         let id = visible::line(first.id());
         let cause = format!("mail came for {to}, but none with a {} within {within}", self.wanted.what());

@@ -41,7 +41,7 @@ pub(super) struct Wanted {
 
     /// The sender is proven to be of this domain, or of one below it; asks DNS, see sender-verdicts
     #[arg(long, value_name = "DOMAIN")]
-    verified: Option<DomainName>,
+    pub(super) verified: Option<DomainName>,
 
     /// The mail has this: a file, a one-time code, or a link to verify, sign in, reset or accept
     #[arg(long, value_name = "WHAT", value_parser = ["attachment", "code", "link"], conflicts_with_all = ["code", "link"])]

@@ -115,6 +115,10 @@ impl Leases {
     pub async fn change(&self, address: &Address, reader: Reader, terms: Terms) -> Result<LeaseRecord, LeaseError> {
         terms.check(&self.config.leases)?;
         let changed = |before: &LeaseRecord, now| {
+            // Who changes nothing does not read it either.
+            if terms == Terms::default() {
+                return None;
+            }
             let mut after = before.clone();
             terms.apply(&mut after, now);
             Some(after)

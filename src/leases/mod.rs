@@ -122,8 +122,8 @@ impl Leases {
     /// Makes of a lease what `change` makes of it at that time; `None` leaves it as it is. Returns the lease as it is then, or
     /// `None` if it lives no more.
     ///
-    /// The changes of a node take turns, so only another node of a cluster comes in between. Then it is tried again for 10
-    /// seconds.
+    /// The changes of a node take turns, so only another node of a cluster comes in between. Then it is tried again until
+    /// [`PATIENCE`] is over.
     async fn alter(
         &self,
         lease: &LeaseRecord,

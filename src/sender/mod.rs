@@ -80,7 +80,7 @@ impl Senders {
         let (this, email, runtime) = (Arc::clone(self), email.clone(), Handle::current());
         // The check ends even if nobody waits for it any more, and is remembered.
         let checking = spawn_blocking(move || {
-            let _permit: Permit = permit;
+            let _permit = permit;
             runtime.block_on(this.check(&email, client))
         });
         Some(timeout(CHECK_MAX, checking).await.ok().and_then(Result::ok).unwrap_or_else(unknown))

@@ -27,8 +27,7 @@ pub(super) async fn mailboxes(State(api): State<Arc<Api>>, caller: Caller, query
 }
 
 /// A page of the list `name`, whose entries are `shown`. Its `total` is null for one domain, and for a caller who may not
-/// know. `next` is the `after` of the
-/// next page; null at the end.
+/// know. `next` is the `after` of the next page; null at the end.
 async fn answer<E: Entry>(
     api: Arc<Api>,
     caller: Caller,

@@ -111,9 +111,9 @@ function people({ from, header, envelope, recipient, authentication }) {
 }
 
 /** @param {import('./types.js').Authentication} authentication */
-function proof({ verified, dmarc, spf, dkim }) {
+function proof({ verified, dmarc, spf, arc, dkim }) {
   if (verified) return t('senderProven', { domain: verified });
-  return t([dmarc, spf, ...dkim].some(({ result }) => result === 'temperror') ? 'senderUnknown' : 'senderUnproven');
+  return t([dmarc, spf, arc, ...dkim].some(({ result }) => result === 'temperror') ? 'senderUnknown' : 'senderUnproven');
 }
 
 /** How long the mail stays, kept up to date; at its end the mail is replaced. @param {Email} email @param {Element} place @param {AbortSignal} signal */

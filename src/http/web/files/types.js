@@ -20,7 +20,7 @@
  *
  * @typedef {object} EmailPage
  * @property {ListedEmail[]} emails
- * @property {number} [total] Without it the caller may not know.
+ * @property {number | null} [total] Without it the caller may not know.
  * @property {string} [nextCursor] Of the next page of one inbox.
  * @property {string | null} [next] Of the next page of all mail.
  *
@@ -49,6 +49,7 @@
  * @property {Checked} spf
  * @property {Checked[]} dkim
  * @property {Checked} dmarc
+ * @property {Checked} arc
  *
  * @typedef {object} Lease A private inbox.
  * @property {string} address
