@@ -250,7 +250,8 @@ impl What {
             Self::LeaseChanges => Row::a_minute(LEASES + LEASES / 5).for_everybody(),
             Self::Opened => Row::in_time(OPENED, OPENED_FOR),
             Self::DnsChecks | Self::SenderChecks => Row::a_minute(60).for_everybody(),
-            Self::ChecksOfSent => Row::a_minute(60),
+            // No single reader can use them up.
+            Self::ChecksOfSent => Row::a_minute(120),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
             Self::CallsToProven => {
                 Row::a_minute(webhooks.per_address_per_minute as u64).for_everybody().without_network()

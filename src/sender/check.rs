@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use mail_auth::common::crypto::Algorithm;
 use mail_auth::common::headers::Header;
 use mail_auth::dkim::{Canonicalization, DkimError, Signature};
 use mail_auth::dmarc::verify::DmarcParameters;
@@ -13,6 +14,8 @@ use mail_auth::{
 
 use super::lookups::Lookups;
 use super::results::{Authentication, Checked, NO_SENDER, Outcome, Policy};
+use crate::mime::Message;
+use crate::model::DomainName;
 
 /// The most questions to DNS about one mail. A domain may ask for ten with SPF, and DMARC asks up to eight for a name.
 const LOOKUPS_MAX: usize = 20;
@@ -42,7 +45,7 @@ pub(super) async fn check(dns: &MessageAuthenticator, claim: &Claim<'_>) -> Auth
         .iter()
         .map(|found| match found.signature() {
             Some(signature) => Checked::new(of_signature(found, signature, message.raw_body()), signature.d.as_str()),
-            None => Checked::new(of_dkim(found.result()), unreadable.next().unwrap_or_default()),
+            None => Checked::new(of_dkim(found.result()), &unreadable.next().unwrap_or_default()),
         })
         .collect();
     let (from_path, spf) = spf(dns, claim, &lookups).await;
@@ -54,7 +57,20 @@ pub(super) async fn check(dns: &MessageAuthenticator, claim: &Claim<'_>) -> Auth
     let last = arc.sets().last().map_or("", |set| &set.seal.header.d);
     let arc = Checked::new(of_dkim(arc.result()), last);
     let spf = Checked::new(of_spf(spf.result()), spf.domain());
-    Authentication::of(spf, dkim, of_dmarc(&dmarc), arc)
+    let found = Authentication::of(spf, dkim, of_dmarc(&dmarc), arc);
+    // What is proven must be what is shown.
+    if shown_domain(claim.raw).is_some_and(|shown| shown.as_str() == found.dmarc.checked.domain) {
+        found
+    } else {
+        Authentication::unchecked(Outcome::PermError, NO_SENDER)
+    }
+}
+
+/// The domain of the one address in the field From, as readers of the mail are shown it.
+fn shown_domain(raw: &[u8]) -> Option<DomainName> {
+    let message = Message::without_body(raw);
+    let [from] = &*message.head().from else { return None };
+    from.address.rsplit_once('@')?.1.parse().ok()
 }
 
 /// The parameters of a check whose questions are counted.
@@ -129,9 +145,9 @@ fn of_signature(found: &DkimOutput<'_>, signature: &Signature, body: &[u8]) -> O
     }
 }
 
-/// Whether a signature covers the field From (RFC 6376 section 6.1.1). The crate does not ask.
+/// Whether a signature covers the field From (RFC 6376 section 6.1.1), and is not by SHA-1 (RFC 8301). The crate does not ask.
 fn is_wellformed(signature: &Signature) -> bool {
-    signature.h.iter().any(|name| name.trim().eq_ignore_ascii_case("from"))
+    signature.a != Algorithm::RsaSha1 && signature.h.iter().any(|name| name.trim().eq_ignore_ascii_case("from"))
 }
 
 /// Whether the end of a body has lines of blanks, or a line end is not CRLF.

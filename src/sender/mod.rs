@@ -69,9 +69,13 @@ impl Senders {
         }
         let client = client(email);
         match (header::signed(&email.raw), client) {
-            (Signed::No, None) => return None,
+            (Signed::No | Signed::Ambiguous, None) => return None,
             (Signed::TooMuch, _) => {
                 let summary = "its header is too long to be checked; not proven";
+                return Some(Arc::new(Authentication::unchecked(Outcome::PermError, summary)));
+            }
+            (Signed::Ambiguous, Some(_)) => {
+                let summary = "its header can be read in several ways; not proven";
                 return Some(Arc::new(Authentication::unchecked(Outcome::PermError, summary)));
             }
             _ => {}
@@ -91,8 +95,9 @@ impl Senders {
     fn admit(&self, email: &StoredEmail, reader: Who) -> Result<Permit, Refused> {
         let sender = self.admission.who(email.envelope.client);
         let permit = self.admission.admit(reader, What::DnsLookup, 1)?;
-        self.admission.spend(sender, What::ChecksOfSent, 1)?;
+        // A reader who is refused takes nothing of what others may know of the same sender.
         self.admission.spend(reader, What::SenderChecks, 1)?;
+        self.admission.spend(sender, What::ChecksOfSent, 1)?;
         Ok(permit)
     }
 

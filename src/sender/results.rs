@@ -32,7 +32,7 @@ pub enum Outcome {
 pub struct Checked {
     /// The result.
     pub result: Outcome,
-    /// The domain in lower case; empty if there is none.
+    /// The domain in A-labels; empty if there is none.
     pub domain: String,
 }
 
@@ -64,8 +64,10 @@ pub struct Authentication {
 }
 
 impl Checked {
-    pub(super) fn new(result: Outcome, domain: impl Into<String>) -> Self {
-        Self { result, domain: domain.into() }
+    /// A result about what a stranger calls a domain. What is none is left out, however long.
+    pub(super) fn new(result: Outcome, domain: &str) -> Self {
+        let domain = domain.parse().map_or_else(|_| String::new(), |domain: DomainName| domain.to_string());
+        Self { result, domain }
     }
 }
 

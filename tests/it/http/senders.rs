@@ -135,7 +135,7 @@ async fn a_name_server_that_fails_is_an_error_for_now_and_a_late_one_delays_by_t
 }
 
 #[tokio::test]
-async fn a_domain_of_many_questions_gets_twenty_and_its_senders_sixty_checks_a_minute() {
+async fn a_domain_of_many_questions_gets_twenty_and_its_senders_120_checks_a_minute() {
     let dns = DnsZone::start().await;
     let hosts: Vec<String> = (0..10).map(|number| format!("mx{number}.many.example")).collect();
     let mx: Vec<(u16, &str)> = hosts.iter().map(|host| (10, host.as_str())).collect();
@@ -158,15 +158,39 @@ async fn a_domain_of_many_questions_gets_twenty_and_its_senders_sixty_checks_a_m
         assert!(asked <= 20, "{asked} questions about {domain}");
     }
     dns.set_texts("flood.example", &["v=spf1 -all"]);
+    let refused = "who sent it could not be checked now";
     let mut results = Vec::new();
-    for number in 0..60 {
+    // Two come back each second.
+    while results.last().is_none_or(|last| last != refused) && results.len() < 600 {
+        let number = results.len();
         let from = format!("a@s{number}.flood.example");
         let id = receive(&server, "8.8.8.8", &from, "From: a@flood.example\r\n\r\n").await;
         let mail = server.administrator("GET", &format!("/api/mail/messages/{id}"), "").await.json();
         results.push(mail["authentication"]["summary"].as_str().expect("a sentence").to_owned());
     }
     assert_eq!(results[0], "claims to be flood.example; not proven");
-    assert_eq!(results[59], "who sent it could not be checked now");
+    assert!((115..600).contains(&results.len()), "{}", results.len());
+}
+
+#[tokio::test]
+async fn a_signature_proves_nothing_of_what_a_stranger_put_before_it() {
+    let dns = DnsZone::start().await;
+    dns.set_texts(KEY.0, &[KEY.1]);
+    let server = server(&dns, "").await;
+    for (head, verified) in [
+        ("Received: from b.example by a.example\r\n", "football.example.com"),
+        ("Subject: Your code is 999111\r\n", ""),
+        ("From: security@football.example.com\r\n", ""),
+        ("Dear customer: \r\n <p>Your code is 999111</p><!--\r\n", ""),
+        ("Content-Type: text/html\r\nDear customer,\r\n", ""),
+        ("Content-Type: text/html\r\nContent-Type: text/plain\r\n", ""),
+    ] {
+        let id = receive(&server, "8.8.8.8", "joe@football.example.com", &format!("{head}{SIGNED}")).await;
+        assert_eq!(read(&server, &id).await["verified"], verified, "{head}");
+    }
+    let two = SIGNED.replace("<joe@football.example.com>", "<joe@football.example.com>, a@evil.example");
+    let id = receive(&server, "8.8.8.8", "joe@football.example.com", &two).await;
+    assert_eq!(read(&server, &id).await["summary"], "names no single sender; not proven");
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ async function openRandom(place, signal) {
   }
 }
 
-/** Whether a private inbox is on its way: a second click asks for no second one. */
+/** Whether a private inbox is on its way: a second click asks for none. */
 let isTaking = false;
 
 /** @param {Element} place Where a failure is shown. @param {AbortSignal} signal @param {Parameters<typeof take>[0]} [wanted] */

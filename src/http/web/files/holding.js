@@ -1,4 +1,4 @@
-/** Private inboxes as lists and inboxes show them: the time that is left, how to change it, and the way between them. */
+/** Private inboxes in lists and inboxes: the time left, how to change it, and the way between them. */
 
 import { button, fill, h, icon } from './dom.js';
 import { duration, exactTime, timeLeft } from './format.js';
@@ -40,7 +40,7 @@ export function leaseTools(address, signal, { isShort = false, ended = () => {} 
   ];
 }
 
-/** Says in an inbox that it is private, and for how long; and later that it no longer is. @param {string} address @param {AbortSignal} signal */
+/** Says in an inbox that it is private, how long, and that it no longer is. @param {string} address @param {AbortSignal} signal */
 export function leaseBar(address, signal) {
   const place = h('div', { class: 'bar lease', role: 'group', 'aria-label': t('yourPrivate') });
   let isHeld = false;

@@ -1,4 +1,4 @@
-/** The private inboxes of this browser. One key opens all of them, and the service says which they are. */
+/** The private inboxes of this browser: those that its key opens. */
 
 import { index, json, query, request, whenKeyIsLost } from './api.js';
 import { exactTime, now, seconds } from './format.js';
@@ -14,7 +14,7 @@ export const PROLONGED_BY = 86_400;
 
 /** What the service last said, the latest address first. @type {Lease[]} */
 let leases = [];
-/** The key that this is about; null if the service was not asked yet. @type {string | null} */
+/** Their key; null if the service was not asked yet. @type {string | null} */
 let learnt = null;
 /** @type {Promise<void> | null} */
 let asking = null;
