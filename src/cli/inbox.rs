@@ -185,14 +185,17 @@ impl Inbox {
             rows.truncate(VERIFIED_MAX);
         }
         let limit = self.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let mut found = Vec::new();
+        let (mut found, mut undecided) = (Vec::new(), 0);
         for mut row in rows {
             if found.len() >= limit {
                 break;
             }
             let Ok(id) = text(&row, "id").parse() else { continue };
             let is_found = match client.email(id).await.map_err(Error::from) {
-                Ok(mail) => mail.is_verified(domain.as_str()),
+                Ok(mail) => {
+                    undecided += u32::from(mail.is_undecided());
+                    mail.is_verified(domain.as_str())
+                }
                 // It was deleted meanwhile.
                 Err(error) if error.exit() == Exit::NotFound => false,
                 Err(error) => return Err(error),
@@ -203,6 +206,9 @@ impl Inbox {
                 }
                 found.push(row);
             }
+        }
+        if undecided > 0 {
+            cx.hint(&format!("senders that could not be checked now: {undecided}; ask again later"));
         }
         if found.is_empty() {
             cx.hint_on_terminal(&format!(

@@ -17,7 +17,7 @@ use crate::client::{Arrivals, Client, ClientError, Mail, WaitQuery};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
-use crate::model::Address;
+use crate::model::{Address, EmailId};
 
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
@@ -25,6 +25,8 @@ const HINT_WITHIN: Duration = Duration::from_secs(2);
 const SHOW_AFTER: Duration = Duration::from_millis(500);
 /// The most mails that are judged.
 const MAILS_MAX: usize = 1_000;
+/// The most mails that are read again at the end, since DNS said nothing of their senders.
+const UNDECIDED_MAX: usize = 20;
 /// The most mails that an error lists.
 const LISTED_MAX: usize = 5;
 
@@ -62,8 +64,20 @@ impl Wait {
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         let query = self.wanted.query(&self.address, since);
         let mut waiting = Waiting::begin(cx, client, query.clone(), deadline).await?;
+        let mut undecided = Vec::new();
         while let Some(detail) = waiting.next().await? {
             if self.wanted.lacks(&detail).is_empty() {
+                return cx.print(shown(cx, &self.wanted, &detail));
+            }
+            if self.wanted.verified.is_some() && detail.is_undecided() && undecided.len() < UNDECIDED_MAX {
+                undecided.extend(detail.id().parse::<EmailId>());
+            }
+        }
+        for id in undecided {
+            // It may be gone; then it is as if it had not come.
+            if let Ok(detail) = client.email(id).await
+                && self.wanted.lacks(&detail).is_empty()
+            {
                 return cx.print(shown(cx, &self.wanted, &detail));
             }
         }

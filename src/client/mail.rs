@@ -54,6 +54,14 @@ impl Mail {
         front.is_some_and(|front| front.is_empty() || front.ends_with('.'))
     }
 
+    /// Whether a later look may find out more about its sender.
+    pub fn is_undecided(&self) -> bool {
+        let found = &self.0["authentication"];
+        let results = ["spf", "dmarc", "arc"].iter().map(|check| &found[*check]);
+        let signatures = found["dkim"].as_array().into_iter().flatten();
+        results.chain(signatures).any(|checked| checked["result"] == "temperror")
+    }
+
     /// The sentence about who really sent it; empty if that was not checked.
     pub fn authentication(&self) -> &str {
         text(&self.0["authentication"], "summary")

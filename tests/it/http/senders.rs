@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::support::dns_zone::DnsZone;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 
 /// The example of RFC 8463, without its second signature.
 const SIGNED: &str = "DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/relaxed;\r\n d=football.example.com; i=@football.example.com;\r\n q=dns/txt; s=brisbane; t=1528637909; h=from : to :\r\n subject : date : message-id : from : subject : date;\r\n bh=2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=;\r\n b=/gCrinpcQOoIfuHNQIbq4pgh9kyIK3AQUdt9OdqQehSwhEIug4D11Bus\r\n Fa3bT3FY5OsU7ZbnKELq+eXdp1Q1Dw==\r\nFrom: Joe SixPack <joe@football.example.com>\r\nTo: Suzie Q <suzie@shopping.example.net>\r\nSubject: Is dinner ready?\r\nDate: Fri, 11 Jul 2003 21:00:37 -0700 (PDT)\r\nMessage-ID: <20030712040037.46341.5F8J@football.example.com>\r\n\r\nHi.\r\n\r\nWe lost the game.  Are you hungry yet?\r\n\r\nJoe.\r\n";
@@ -132,6 +133,27 @@ async fn a_name_server_that_fails_is_an_error_for_now_and_a_late_one_delays_by_t
     dns.recover("paypal.example");
     dns.recover("_dmarc.paypal.example");
     assert_eq!(read(&server, &id).await["summary"], "sent by paypal.example, proven");
+}
+
+#[tokio::test]
+async fn a_wait_for_a_sender_looks_again_at_its_end_where_dns_had_failed() {
+    let dns = DnsZone::start().await;
+    dns.set_texts("paypal.example", &["v=spf1 ip4:8.8.8.8 -all"]);
+    dns.set_texts("_dmarc.paypal.example", &["v=DMARC1; p=reject"]);
+    dns.servfail("paypal.example");
+    let server = server(&dns, "").await;
+    let id = receive(&server, "8.8.8.8", "pay@paypal.example", PLAIN).await;
+    let wait = ["wait", ANN, "--verified", "paypal.example", "--timeout", "4s", "-o", "id"];
+    let (waited, ()) = tokio::join!(server.tempmail(&wait), async {
+        until("a question", async || dns.all_questions() > 0).await;
+        dns.recover("paypal.example");
+    });
+    assert_eq!((waited.code, waited.stdout), (Some(0), format!("{id}\n")), "{}", waited.stderr);
+    dns.servfail("other.example");
+    receive(&server, "8.8.8.8", "pay@other.example", "From: a@other.example\r\n\r\n").await;
+    let listed = server.tempmail(&["inbox", ANN, "--verified", "other.example", "-o", "id"]).await;
+    assert_eq!((listed.code, &*listed.stdout), (Some(0), ""));
+    assert!(listed.stderr.contains("could not be checked now: 1;"), "{}", listed.stderr);
 }
 
 #[tokio::test]
