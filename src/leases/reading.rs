@@ -21,7 +21,7 @@ impl Reader {
     pub(super) fn holds(self, lease: &LeaseRecord) -> bool {
         match self {
             Self::Public => false,
-            Self::Holder(key) => key.0 == lease.key,
+            Self::Holder(key) => lease.has_key(&key.0),
             Self::Administrator(_) => true,
         }
     }
@@ -78,7 +78,7 @@ impl Leases {
     async fn note_reading(&self, lease: &LeaseRecord, reader: Reader, now: Timestamp) {
         let is_holder = match reader {
             Reader::Public | Reader::Administrator(None) => false,
-            Reader::Holder(key) | Reader::Administrator(Some(key)) => key.0 == lease.key,
+            Reader::Holder(key) | Reader::Administrator(Some(key)) => lease.has_key(&key.0),
         };
         if is_holder
             && life::with_reading(lease, now).is_some()

@@ -7,6 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
 
 use super::{Client, Mailbox, Timestamp};
 
@@ -101,6 +102,11 @@ impl LeaseRecord {
     #[must_use]
     pub fn ended(self, now: Timestamp) -> Self {
         Self { ended_at: Some(now.min(self.ends_at())), ..self }
+    }
+
+    /// Whether this is the hash of its key. The time that this takes does not depend on how much of it is right.
+    pub fn has_key(&self, hash: &[u8; 32]) -> bool {
+        self.key.ct_eq(hash).into()
     }
 
     /// How long its mail is kept: as long as its holder said, or as long as it lives, but not longer than `most`.

@@ -77,7 +77,7 @@ impl LeaseTable {
     pub(super) fn of_key(&self, key: &[u8; 32]) -> Vec<LeaseRecord> {
         let numbers = self.by_key.all(self.hasher.hash_one(key));
         let records = numbers.filter_map(|number| self.record(number));
-        let mut records: Vec<_> = records.filter(|record| record.key == *key).collect();
+        let mut records: Vec<_> = records.filter(|record| record.has_key(key)).collect();
         records.sort_by_key(|record| record.created_at);
         records
     }
