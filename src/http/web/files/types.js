@@ -20,7 +20,7 @@
  *
  * @typedef {object} EmailPage
  * @property {ListedEmail[]} emails
- * @property {number | null} [total] Without it the caller may not know.
+ * @property {number} [total] Without it the caller may not know.
  * @property {string} [nextCursor] Of the next page of one inbox.
  * @property {string | null} [next] Of the next page of all mail.
  *
