@@ -52,6 +52,7 @@ fail() {
 said() {
     jq -r "$1" "$bundle/config.json"
 }
+chroot=$(command -v chroot)
 ip link set lo up
 root=$bundle/rootfs
 volume=$(said '.process.env[] | select(startswith("TEMPMAIL_DATA_DIR=")) | split("=")[1]')
@@ -60,18 +61,20 @@ mkdir "$scratch/volume"
 cp -a "$root$volume/." "$scratch/volume"
 chown --reference="$root$volume" "$scratch/volume"
 chmod --reference="$root$volume" "$scratch/volume"
+# Each engine gives these to a container.
+mkdir -p "$root"/{dev,proc}
 mount --bind "$root" "$root"
 mount --bind "$scratch/volume" "$root$volume"
+mount --bind /dev "$root/dev"
+mount --bind /proc "$root/proc"
 mount -t tmpfs -o mode=1777 none "$root/tmp"
 mount -o remount,bind,ro "$root"
 mapfile -t environment < <(said '.process.env[] | select(startswith("TERM=") or startswith("HOME=") | not)')
 mapfile -t command < <(said '.process.args[]')
-inside() {
-    env -i "${environment[@]}" chroot --userspec="$user" "$root" "$@"
-}
+inside=(env -i "${environment[@]}" "$chroot" --userspec="$user" "$root")
 start() {
     begun=$(date +%s%N)
-    inside "${command[@]}" 2>>"$scratch/log" &
+    "${inside[@]}" "${command[@]}" 2>>"$scratch/log" &
     daemon=$!
     # The greeting of its own port is the first thing that a sender sees.
     until { exec 3<>/dev/tcp/127.0.0.1/2525 && read -r -t 5 -u 3 greeting && [[ $greeting == 220* ]]; } 2>/dev/null; do
@@ -91,16 +94,16 @@ stop() {
     kill -TERM "$daemon"
     wait "$daemon" || fail 'the daemon did not stop in order'
 }
-[[ $(inside tempmail --version) == tempmail* ]] || fail 'it says no version'
-if inside tempmail status >/dev/null 2>&1; then fail 'healthy before it runs'; fi
+[[ $("${inside[@]}" tempmail --version) == tempmail* ]] || fail 'it says no version'
+if "${inside[@]}" tempmail status >/dev/null 2>&1; then fail 'healthy before it runs'; fi
 start
-inside tempmail status >/dev/null || fail 'not healthy while it runs'
-inside tempmail send-test image@example.test >/dev/null || fail 'no mail by its own client'
-[[ $(inside tempmail inbox image@example.test | wc -l) == 2 ]] || fail 'the mails are not there'
+"${inside[@]}" tempmail status >/dev/null || fail 'not healthy while it runs'
+"${inside[@]}" tempmail --quiet send-test image@example.test >/dev/null || fail 'no mail by its own client'
+[[ $("${inside[@]}" tempmail inbox image@example.test | wc -l) == 2 ]] || fail 'the mails are not there'
 [[ $(curl -s http://127.0.0.1:8080/healthz) == '{"status":"ok"}' ]] || fail 'no HTTP on its port'
 stop
 start
-[[ $(inside tempmail inbox image@example.test | wc -l) == 3 ]] || fail 'the volume has not kept the mails'
+[[ $("${inside[@]}" tempmail inbox image@example.test | wc -l) == 3 ]] || fail 'the volume has not kept the mails'
 stop
 EOF
 }
