@@ -52,6 +52,8 @@ fail() {
 said() {
     jq -r "$1" "$bundle/config.json"
 }
+daemon=
+trap '[[ -z $daemon ]] || kill "$daemon"' EXIT
 chroot=$(command -v chroot)
 ip link set lo up
 root=$bundle/rootfs
@@ -93,6 +95,7 @@ start() {
 stop() {
     kill -TERM "$daemon"
     wait "$daemon" || fail 'the daemon did not stop in order'
+    daemon=
 }
 [[ $("${inside[@]}" tempmail --version) == tempmail* ]] || fail 'it says no version'
 if "${inside[@]}" tempmail status >/dev/null 2>&1; then fail 'healthy before it runs'; fi
