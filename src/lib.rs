@@ -100,7 +100,7 @@
 //! tls       model
 //! tokens    store, model
 //! email     reader, mime, model
-//! sender    admission, dns, webhook (which addresses are public), mime (limits), config, model
+//! sender    admission, dns, webhook (which addresses are public), mime (limits, the field From), config, model
 //! reader    mime
 //! dns, mime model at most
 //! config    smtp/fault, model
