@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Context;
 use super::domain_hint::hint_unless_served;
@@ -27,6 +27,8 @@ const SHOW_AFTER: Duration = Duration::from_millis(500);
 const MAILS_MAX: usize = 1_000;
 /// The most mails that are read again at the end, since DNS said nothing of their senders.
 const UNDECIDED_MAX: usize = 20;
+/// How long that may take in all, after the time of the wait.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
 /// The most mails that an error lists.
 const LISTED_MAX: usize = 5;
 
@@ -73,9 +75,11 @@ impl Wait {
                 undecided.extend(detail.id().parse::<EmailId>());
             }
         }
+        let give_up_at = Instant::now() + LOOK_AGAIN;
         for id in undecided {
+            let Ok(again) = timeout_at(give_up_at, client.email(id)).await else { break };
             // It may be gone; then it is as if it had not come.
-            if let Ok(detail) = client.email(id).await
+            if let Ok(detail) = again
                 && self.wanted.lacks(&detail).is_empty()
             {
                 return cx.print(shown(cx, &self.wanted, &detail));
