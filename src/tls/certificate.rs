@@ -6,13 +6,11 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{Error as TlsError, InconsistentKeys};
-use x509_cert::der::Decode;
-use x509_cert::ext::pkix::SubjectAltName;
-use x509_cert::ext::pkix::name::GeneralName;
 
 use super::error::CertificateError;
 use super::files::CertificateFiles;
 use super::provider;
+use super::x509::{self, Fields};
 use crate::model::{DomainName, Timestamp};
 
 /// A certificate that a server can use.
@@ -21,7 +19,7 @@ pub struct Certificate {
     certified: Arc<CertifiedKey>,
     /// The end of its validity, in whole seconds.
     pub not_after: Timestamp,
-    /// The DNS names that it lists; its subject if it lists none.
+    /// The DNS names that it lists; the common name of its subject, as `CN=NAME`, if it lists none.
     pub names: Vec<String>,
     /// Whether it was generated at the start, so that no client trusts it.
     pub is_self_signed: bool,
@@ -63,26 +61,8 @@ impl Certificate {
     /// Reads names and expiry from the first certificate. The error is the parser's text.
     fn of(certified: CertifiedKey, is_self_signed: bool) -> Result<Self, String> {
         let first: &[u8] = certified.cert.first().map_or(&[], |first: &CertificateDer<'_>| first.as_ref());
-        let parsed = x509_cert::Certificate::from_der(first).map_err(|error| error.to_string())?;
-        let fields = parsed.tbs_certificate();
-        let listed = fields.get_extension::<SubjectAltName>().ok().flatten().map(|(_, listed)| listed.0);
-        let mut names: Vec<String> = listed
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|name| match name {
-                GeneralName::DnsName(name) => Some(name.to_string()),
-                _ => None,
-            })
-            .collect();
-        if names.is_empty() {
-            names.push(fields.subject().to_string());
-        }
-        Ok(Self {
-            not_after: at(fields.validity().not_after.to_unix_duration()),
-            names,
-            is_self_signed,
-            certified: Arc::new(certified),
-        })
+        let Fields { not_after, names } = x509::read(first)?;
+        Ok(Self { not_after, names, is_self_signed, certified: Arc::new(certified) })
     }
 
     /// Whether its validity has ended at `now`.
@@ -94,8 +74,4 @@ impl Certificate {
     pub(super) fn certified(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.certified)
     }
-}
-
-fn at(since_epoch: Duration) -> Timestamp {
-    Timestamp::from_millis(0).plus(since_epoch)
 }

@@ -4,6 +4,7 @@
 //! ```text
 //! files        reads the two PEM files, and detects changes of them
 //! certificate  a certificate chain and its key, with its expiry and its names
+//! x509         reads these two from a certificate
 //! keeper       the certificate in use; reads its files again, and ignores broken ones
 //! error        why a certificate can't be used
 //! client       TLS for connections to other servers, with the roots that this machine trusts
@@ -16,6 +17,7 @@ mod client;
 mod error;
 mod files;
 mod keeper;
+mod x509;
 
 use std::sync::Arc;
 

@@ -34,7 +34,7 @@ const BOUNDS: &[(&str, &str)] = &[
 /// Crates, and the only places that may name them.
 const HOMES: &[(&str, &str)] = &[
     ("ammonia html5ever", "http/safe_html/"),
-    ("aws_lc_rs rcgen x509_cert", "tls/"),
+    ("aws_lc_rs rcgen yasna", "tls/"),
     ("base64", "webhook/sign tokens smtp/auth http/compat/gate http/ticket http/view"),
     ("clap", "cli/ config/"),
     ("comfy_table", "cli/output/"),
@@ -47,7 +47,6 @@ const HOMES: &[(&str, &str)] = &[
     ("prometheus", "metrics"),
     ("redb", "store/embedded/registry/"),
     ("reqwest", "client/"),
-    ("rmcp", "cli/mcp/"),
     ("rustls", "tls/"),
     ("scylla", "store/cassandra/"),
     ("sha2", "webhook/sign tokens http/ticket"),

@@ -4,15 +4,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-use rmcp::RoleServer;
-use rmcp::model::{JsonObject, ProgressNotificationParam, Tool, ToolAnnotations};
-use rmcp::schemars::{self, JsonSchema};
-use rmcp::service::RequestContext;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use serde_json::{Value, json};
+use tokio::time::Instant;
 
+use super::wire::Progress;
 use super::{Session, text};
 use crate::cli::ids::Id;
 use crate::cli::new::wanted;
@@ -35,72 +32,50 @@ const LIMIT_DEFAULT: u64 = 20;
 const TEXT_CHARS_MAX: usize = 200;
 /// The path that takes what to delete in its query.
 const DELETE: &str = "/api/mail/delete";
-/// How often a program that asked for it is told that the call still waits.
-const PROGRESS_EVERY: Duration = Duration::from_secs(3);
 
 /// A fresh address.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewAddress {
-    /// The domain, which must be active; the service chooses one without it
     domain: Option<String>,
-    /// What the address begins with, before a hyphen and random characters: at most 32 of letters, digits, `-`, `_` and `.`
     prefix: Option<String>,
-    /// Whether it is a private inbox, which nobody reads but the user of these tools and the administrator of the service. It
-    /// ends after a time that the service sets, often a day, and its mail goes with it. A public address is read by whoever
-    /// knows it
     #[serde(default = "private_default")]
     private: bool,
 }
 
 /// Which mail to wait for.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wait {
-    /// The address that the mail is for
     address: String,
-    /// How long to wait, in seconds; 0 only looks
     #[serde(default = "timeout_default")]
-    #[schemars(range(min = 0, max = 300))]
     timeout_seconds: u64,
-    /// Only mail whose sender contains this, in any case
-    #[schemars(length(max = 200))]
     from: Option<String>,
-    /// Only mail whose subject contains this, in any case
-    #[schemars(length(max = 200))]
     subject: Option<String>,
-    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail.
-    /// Without it mail that is there already counts
     since: Option<String>,
 }
 
 /// Which list.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
-    /// The address
     address: String,
-    /// The most mails, newest first
     #[serde(default = "limit_default")]
-    #[schemars(range(min = 1, max = 50))]
     limit: u64,
 }
 
 /// Which mail to read.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Read {
-    /// The id of the mail
     id: String,
 }
 
 /// What to delete: exactly one of the two.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Delete {
-    /// The id of one mail
     id: Option<String>,
-    /// The address whose mail goes, all of it
     address: Option<String>,
 }
 
@@ -116,77 +91,138 @@ fn limit_default() -> u64 {
     LIMIT_DEFAULT
 }
 
-/// The tools of a session.
-pub(super) fn all(is_read_only: bool) -> Vec<Tool> {
+/// What a program is told of the tools of a session: `Tool` objects of the protocol, with JSON Schemas of what each takes.
+pub(super) fn all(is_read_only: bool) -> Vec<Value> {
     let mut tools = vec![
-        tool::<NewAddress>(
+        tool(
             "new_address",
             "Make a fresh mail address that nobody can guess. It receives mail at once. It is a private inbox unless private \
              is false: only the user of these tools, by the key that they keep, and the administrator of the service can \
              read its mail.",
-            hints("Make an address", false).destructive(false),
+            &fresh(),
+            hints("Make an address", false, false),
         ),
-        tool::<Wait>(
+        tool(
             "wait_for_mail",
             "Wait until a mail to an address is there, and return the oldest one that passes the filters, also of a private \
              inbox that new_address made. Mail that came before the call counts too, unless since says otherwise; since \
              with the id of the last mail gives the next. Without such mail in time it is an error.",
-            reads("Wait for mail"),
+            &filters(),
+            hints("Wait for mail", true, false),
         ),
-        tool::<Wait>(
+        tool(
             "wait_for_code",
             "Wait until a mail with a one-time code (verification, sign-in) to an address, private or not, is there, and \
              return the code alone. Mail that came before the call counts too, unless since says otherwise. Use this \
              rather than reading the mail when only the code is needed.",
-            reads("Wait for a code"),
+            &filters(),
+            hints("Wait for a code", true, false),
         ),
-        tool::<List>(
+        tool(
             "list_inbox",
             "List the mails to an address, private or not, newest first: id, time, sender and subject.",
-            reads("List an inbox"),
+            &json!({
+                "address": needed("The address"),
+                "limit": {
+                    "description": "The most mails, newest first",
+                    "type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT,
+                },
+            }),
+            hints("List an inbox", true, false),
         ),
-        tool::<Read>(
+        tool(
             "read_mail",
             "Read one mail by its id, also of a private inbox: sender, subject, the text that a person would see, codes, \
              links, and the names of attachments. Text after 16,000 characters is left out.",
-            reads("Read a mail"),
+            &json!({ "id": needed("The id of the mail") }),
+            hints("Read a mail", true, false),
         ),
     ];
     if !is_read_only {
-        tools.push(tool::<Delete>(
+        tools.push(tool(
             "delete_mail",
             "Delete one mail by its id, or all mail to an address, private or not. It cannot be brought back. A private \
              inbox itself goes on.",
-            hints("Delete mail", false).destructive(true).idempotent(true),
+            &json!({
+                "id": optional("The id of one mail"),
+                "address": optional("The address whose mail goes, all of it"),
+            }),
+            hints("Delete mail", false, true),
         ));
     }
     tools
 }
 
-fn tool<In: JsonSchema + 'static>(name: &'static str, description: &'static str, hints: ToolAnnotations) -> Tool {
-    Tool::new(name, description, JsonObject::new()).with_input_schema::<In>().with_annotations(hints)
+/// What [`NewAddress`] has.
+fn fresh() -> Value {
+    json!({
+        "domain": optional("The domain, which must be active; the service chooses one without it"),
+        "prefix": optional(
+            "What the address begins with, before a hyphen and random characters: at most 32 of letters, digits, `-`, `_` \
+             and `.`",
+        ),
+        "private": {
+            "description": "Whether it is a private inbox, which nobody reads but the user of these tools and the \
+                administrator of the service. It ends after a time that the service sets, often a day, and its mail goes \
+                with it. A public address is read by whoever knows it",
+            "type": "boolean", "default": private_default(),
+        },
+    })
 }
 
-fn reads(title: &str) -> ToolAnnotations {
-    hints(title, true).destructive(false).idempotent(true)
+/// What [`Wait`] has.
+fn filters() -> Value {
+    let part = |of: &str| {
+        let description = format!("Only mail whose {of} contains this, in any case");
+        json!({ "description": description, "type": ["string", "null"], "maxLength": TEXT_CHARS_MAX })
+    };
+    json!({
+        "address": needed("The address that the mail is for"),
+        "timeout_seconds": {
+            "description": "How long to wait, in seconds; 0 only looks",
+            "type": "integer", "minimum": 0, "maximum": TIMEOUT_SECONDS_MAX, "default": TIMEOUT_SECONDS_DEFAULT,
+        },
+        "from": part("sender"),
+        "subject": part("subject"),
+        "since": optional(
+            "Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a \
+             mail. Without it mail that is there already counts",
+        ),
+    })
+}
+
+fn needed(description: &str) -> Value {
+    json!({ "description": description, "type": "string" })
+}
+
+fn optional(description: &str) -> Value {
+    json!({ "description": description, "type": ["string", "null"] })
+}
+
+/// A tool. What it takes is needed if it can't be null and has no default.
+fn tool(name: &str, description: &str, takes: &Value, hints: Value) -> Value {
+    let is_needed = |of: &Value| of["type"] == "string";
+    let needed = takes.as_object().into_iter().flatten().filter(|(_, of)| is_needed(of)).map(|(name, _)| name);
+    let schema = json!({
+        "type": "object", "properties": takes, "required": needed.collect::<Vec<_>>(), "additionalProperties": false,
+    });
+    json!({ "name": name, "description": description, "inputSchema": schema, "annotations": hints })
 }
 
 /// Mail comes from anybody, so the world of every tool is open.
-fn hints(title: &str, is_read_only: bool) -> ToolAnnotations {
-    ToolAnnotations::with_title(title).read_only(is_read_only).open_world(true)
+fn hints(title: &str, is_read_only: bool, is_destructive: bool) -> Value {
+    json!({
+        "title": title, "readOnlyHint": is_read_only, "destructiveHint": is_destructive,
+        "idempotentHint": is_read_only || is_destructive, "openWorldHint": true,
+    })
 }
 
 /// Carries out one call of a tool that [`all`] lists. Its answer is the model's to read, and so is its error.
-pub(super) async fn call(
-    session: &Session,
-    context: &RequestContext<RoleServer>,
-    name: &str,
-    given: Value,
-) -> Result<String, Error> {
+pub(super) async fn call(session: &Session, waiting: &Progress, name: &str, given: Value) -> Result<String, Error> {
     match name {
         "new_address" => new_address(session, read(given)?).await,
-        "wait_for_mail" => Ok(text::mail(&wait(session, context, read(given)?, None).await?)),
-        "wait_for_code" => wait_for_code(session, context, read(given)?).await,
+        "wait_for_mail" => Ok(text::mail(&wait(session, waiting, read(given)?, None).await?)),
+        "wait_for_code" => wait_for_code(session, waiting, read(given)?).await,
         "list_inbox" => list_inbox(session, &read(given)?).await,
         "read_mail" => read_mail(session, &read(given)?).await,
         "delete_mail" => delete_mail(session, &read(given)?).await,
@@ -226,8 +262,8 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
     Ok(text::short(client::text(&fresh, "address")))
 }
 
-async fn wait_for_code(session: &Session, context: &RequestContext<RoleServer>, given: Wait) -> Result<String, Error> {
-    let detail = wait(session, context, given, Some("code")).await?;
+async fn wait_for_code(session: &Session, waiting: &Progress, given: Wait) -> Result<String, Error> {
+    let detail = wait(session, waiting, given, Some("code")).await?;
     let code = detail.code().ok_or_else(|| {
         Error::new(Exit::Unavailable, "the service finds no codes in mail").hint("wait_for_mail gives the whole mail")
     })?;
@@ -299,12 +335,7 @@ impl Wait {
 }
 
 /// The oldest mail that passes; only mail with a code if `has` says so.
-async fn wait(
-    session: &Session,
-    context: &RequestContext<RoleServer>,
-    given: Wait,
-    has: Option<&str>,
-) -> Result<Mail, Error> {
+async fn wait(session: &Session, waiting: &Progress, given: Wait, has: Option<&str>) -> Result<Mail, Error> {
     let timeout = given.timeout()?;
     let deadline = Instant::now() + timeout;
     let client = session.client().await?;
@@ -317,31 +348,13 @@ async fn wait(
     let nobody_waits = || Error::new(Exit::TimedOut, "nobody waits for this any more");
     let found = tokio::select! {
         biased;
-        () = context.ct.cancelled() => return Err(nobody_waits()),
         () = session.ended.cancelled() => return Err(nobody_waits()),
         found = arrivals.next(deadline, |_| {}) => found?,
-        () = tell(context, timeout) => return Err(nobody_waits()),
+        () = waiting.tell(timeout, "no such mail yet") => return Err(nobody_waits()),
     };
     match found {
         Some(detail) => Ok(detail),
         None => Err(missing(client, query, timeout).await),
-    }
-}
-
-/// Tells the program that the call still waits, if it asked for that. Ends when the program takes no more.
-async fn tell(context: &RequestContext<RoleServer>, timeout: Duration) {
-    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
-    let begun = Instant::now();
-    let mut ticks = interval_at(begun + PROGRESS_EVERY, PROGRESS_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        let progress = ProgressNotificationParam::new(token.clone(), begun.elapsed().as_secs_f64())
-            .with_total(timeout.as_secs_f64())
-            .with_message("no such mail yet");
-        if context.peer.notify_progress(progress).await.is_err() {
-            return;
-        }
     }
 }
 
@@ -369,28 +382,42 @@ mod tests {
 
     #[test]
     fn only_delete_mail_is_destructive_and_a_session_that_only_reads_lacks_it() {
-        let destructive = |tool: &Tool| tool.annotations.as_ref().and_then(|hints| hints.destructive_hint);
         for tool in all(false) {
-            assert_eq!(destructive(&tool), Some(tool.name == "delete_mail"), "{}", tool.name);
+            assert_eq!(tool["annotations"]["destructiveHint"], tool["name"] == "delete_mail", "{tool}");
         }
         assert_eq!(all(true).len() + 1, all(false).len());
-        assert!(all(true).iter().all(|tool| tool.name != "delete_mail"));
+        assert!(all(true).iter().all(|tool| tool["name"] != "delete_mail"));
     }
 
     #[test]
-    fn schemas_have_the_bounds_and_the_defaults() {
+    fn schemas_name_what_is_needed_and_what_is_taken() {
         let tools = all(false);
-        let property = |name: &str, property: &str| {
-            let tool = tools.iter().find(|tool| tool.name == name).expect("a tool");
-            tool.input_schema["properties"][property].clone()
+        let of = |name: &str| tools.iter().find(|tool| tool["name"] == name).expect("a tool");
+        for (name, needed) in
+            [("new_address", json!([])), ("wait_for_code", json!(["address"])), ("read_mail", json!(["id"]))]
+        {
+            assert_eq!(of(name)["inputSchema"]["required"], needed);
+        }
+        let described = of("read_mail")["description"].as_str().expect("a text").replace(',', "");
+        assert!(described.contains(&BODY_CHARS_MAX.to_string()));
+        // What a schema names is taken, and nothing else is.
+        let taken = |name: &str, given: Value| match name {
+            "new_address" => read::<NewAddress>(given).map(drop),
+            "list_inbox" => read::<List>(given).map(drop),
+            "read_mail" => read::<Read>(given).map(drop),
+            "delete_mail" => read::<Delete>(given).map(drop),
+            _ => read::<Wait>(given).map(drop),
         };
-        assert_eq!(property("wait_for_code", "timeout_seconds")["maximum"], TIMEOUT_SECONDS_MAX);
-        assert_eq!(property("wait_for_mail", "timeout_seconds")["default"], TIMEOUT_SECONDS_DEFAULT);
-        assert_eq!(property("wait_for_mail", "subject")["maxLength"], TEXT_CHARS_MAX);
-        assert_eq!(property("list_inbox", "limit")["maximum"], LIMIT_MAX);
-        assert_eq!(property("list_inbox", "limit")["minimum"], 1);
-        let read_mail = tools.iter().find(|tool| tool.name == "read_mail").and_then(|tool| tool.description.clone());
-        assert!(read_mail.is_some_and(|text| text.replace(',', "").contains(&BODY_CHARS_MAX.to_string())));
+        for tool in &tools {
+            let name = tool["name"].as_str().expect("a name");
+            let mut given = serde_json::Map::new();
+            for (property, of) in tool["inputSchema"]["properties"].as_object().expect("properties") {
+                given.insert(property.clone(), of.get("default").cloned().unwrap_or_else(|| json!("x")));
+            }
+            assert!(taken(name, Value::Object(given.clone())).is_ok(), "{tool}");
+            given.insert("other".to_owned(), json!("x"));
+            assert!(taken(name, Value::Object(given)).is_err(), "{name}");
+        }
         let wait = |given| read::<Wait>(given).and_then(|wait| wait.timeout());
         assert_eq!(wait(json!({ "address": "a@x.test" })).expect("a wait"), Duration::from_secs(60));
         assert!(wait(json!({ "address": "a@x.test", "timeout_seconds": 301 })).is_err());

@@ -213,6 +213,51 @@ async fn wrong_arguments_are_named_to_the_model_and_end_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn revisions_with_and_without_a_handshake_are_spoken_side_by_side() {
+    let service = Service::start().await;
+    let mut session = Session::start(service.server.dir(), &[]);
+    let of = |version: &str| {
+        json!({ "_meta": {
+            "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {},
+        } })
+    };
+    let no_capabilities = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } });
+    for (method, params, code) in [
+        ("tools/list", json!({}), -32602),
+        ("tools/list", no_capabilities, -32602),
+        ("server/discover", of("2030-01-01"), -32022),
+        ("ping", of("2026-07-28"), -32601),
+        ("resources/list", of("2026-07-28"), -32601),
+        ("tools/call", of("2026-07-28"), -32602),
+        ("initialize", json!({}), -32602),
+    ] {
+        let answer = session.ask(method, &params);
+        assert_eq!(answer["error"]["code"], code, "{method} {params}: {answer}");
+    }
+    let said = session.ask("tools/list", &of("2030-01-01"));
+    assert_eq!(said["error"]["data"]["supported"][4], "2026-07-28", "{said}");
+    let discovered = session.ask("server/discover", &of("2026-07-28"));
+    assert_eq!(discovered["result"]["supportedVersions"], said["error"]["data"]["supported"], "{discovered}");
+    let mut call = of("2026-07-28");
+    (call["name"], call["arguments"]) = (json!("list_inbox"), json!({ "address": TO }));
+    let answer = session.ask("tools/call", &call);
+    assert_eq!((&answer["result"]["resultType"], &*text(&answer)), (&json!("complete"), "0 mails, 0 shown"));
+    assert_eq!(session.ask("tools/list", &of("2026-07-28"))["result"]["cacheScope"], "private");
+
+    assert_eq!(session.ask("ping", &Value::Null)["result"], json!({}));
+    for (wanted, given) in [("2024-11-05", "2024-11-05"), ("2026-07-28", "2025-11-25"), ("1999-01-01", "2025-11-25")] {
+        let answer = session.ask("initialize", &json!({ "protocolVersion": wanted }));
+        assert_eq!(answer["result"]["protocolVersion"], given, "{wanted}");
+    }
+    let listed = session.ask("tools/list", &Value::Null);
+    assert!(listed["result"]["resultType"].is_null() && listed["result"]["ttlMs"].is_null(), "{listed}");
+    for line in ["[]", "5", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, r#"{"id":1,"method":"ping"}"#] {
+        writeln!(session.input, "{line}").expect("write");
+        assert_eq!(session.message()["error"]["code"], -32600, "{line}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_daemon_a_call_fails_and_the_next_one_finds_it() {
     let server = TestServer::start().await;
     let (clock, dir) = (Arc::clone(&server.clock), server.stop().await);
