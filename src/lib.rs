@@ -83,16 +83,16 @@
 //! # Who may know whom
 //!
 //! ```text
-//! cli       client, config, smtp/fault, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging,
+//! cli       client, config, fault, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging,
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
 //! service   what it hands to each room: smtp, webhook, domains, leases, tokens, admission, store, tls, reader, sender, panics,
 //!           connections, config, model
-//! http      service, admission, store, events, domains, leases, tokens, smtp/fault, dns (reports), email, reader, sender, mime, webhook
+//! http      service, admission, store, events, domains, leases, tokens, fault, dns (reports), email, reader, sender, mime, webhook
 //!           (the guard, a test), tls (its state), connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
-//! smtp      admission, store, domains, leases, tls, connections, config, model
+//! smtp      admission, store, domains, leases, fault, tls, connections, config, model
 //! leases    admission, domains, store, tokens (the form of a secret), config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
@@ -103,7 +103,8 @@
 //! sender    admission, dns, webhook (which addresses are public), mime (limits, the field From), config, model
 //! reader    mime
 //! dns, mime model at most
-//! config    smtp/fault, model
+//! config    fault, model
+//! fault     model
 //! admission config, model
 //! connections tls, config (endpoints), model
 //! process   admission, config (how many files are open at most)
@@ -112,7 +113,7 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `metrics`.
+//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `metrics` and `value`.
 //! `error` knows the errors that end the program. `tests/it/layout.rs` checks the most important of these rules, and the one home
 //! of each large dependency, such as redb in `store/embedded/registry`.
 
@@ -129,6 +130,7 @@ pub mod email;
 pub mod error;
 pub mod events;
 pub mod expiry;
+pub mod fault;
 pub mod http;
 pub mod leases;
 pub mod logging;
@@ -146,4 +148,5 @@ pub mod store;
 pub mod tls;
 pub mod tokens;
 mod unfinished;
+pub mod value;
 pub mod webhook;

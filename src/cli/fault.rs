@@ -8,7 +8,7 @@ use super::removal::deleted;
 use super::{Context, listing};
 use crate::client::Method;
 use crate::error::{Error, Exit};
-use crate::smtp::fault::Rule;
+use crate::fault::Rule;
 
 const PATH: &str = "/api/admin/faults";
 const COLUMNS: [Column; 5] = [

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::Context;
 use super::output::time;
 use crate::client::{Client, ClientError, text};
-use crate::config::value::{self, ValueError};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
 use crate::random::LocalPartPrefix;
+use crate::value::{self, ValueError};
 
 /// What can be asked for; the service has bounds of its own.
 const LENGTH: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(3650 * 24);

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::ids::{Id, Of};
 use crate::client::Client;
-use crate::config::value::{self, ValueError};
 use crate::error::Error;
 use crate::model::{Address, Timestamp};
+use crate::value::{self, ValueError};
 
 /// The longest time to wait.
 const TIMEOUT_MAX: Duration = Duration::from_hours(24);

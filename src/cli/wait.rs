@@ -14,10 +14,10 @@ use super::removed;
 use super::span::{Span, wait_time};
 use super::wanted::{Wanted, quoted};
 use crate::client::{Arrivals, Client, ClientError, Mail, WaitQuery};
-use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
 use crate::model::{Address, EmailId};
+use crate::value::show_duration;
 
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);

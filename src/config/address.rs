@@ -8,8 +8,8 @@ use url::Url;
 
 use super::Endpoint;
 use super::list::{list_or_none, values};
-use super::value::ValueError;
 use crate::model::DomainName;
+use crate::value::ValueError;
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;

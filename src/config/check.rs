@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use super::value::{show_duration, show_size};
 use super::{Certificate, Config, Endpoint, Revision, SenderVerdicts, SmtpAuth, ValueOrigin};
 use crate::model::DomainName;
+use crate::value::{show_duration, show_size};
 
 /// The largest page that revision 1 of the interface permits.
 const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;

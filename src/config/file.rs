@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigProblem, ValueOrigin, did_you_mean};
 use super::removed;
 use super::setting::{Setting, Shape};
-use super::value::ValueError;
+use crate::value::ValueError;
 
 /// The largest file that is read, in octets.
 const FILE_OCTETS_MAX: u64 = 1 << 20;

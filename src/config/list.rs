@@ -1,6 +1,6 @@
 //! Settings of several values: one text for clap, a list for the program.
 
-use super::value::ValueError;
+use crate::value::ValueError;
 
 /// What precedes each value of a list in the one text that it becomes; commas stay what they are. No source may have it.
 pub(super) const MARK: char = '\u{1f}';

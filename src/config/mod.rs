@@ -7,7 +7,7 @@
 //! ```text
 //! settings   the structs                     setting   clap's arguments as a table     args   the flags of `serve`
 //! load       which source wins               file      TOML to texts                   paths  default places
-//! parse, address, list, value   texts to values     check     values that depend on each other or contradict
+//! parse, address, list   texts to values       check     values that depend on each other or contradict
 //! show       every value and its origin, and a file with every default                 error  what can be wrong
 //! removed    what is gone, and what replaces it
 //! endpoint   where LMTP listens       store_location   where mail is kept
@@ -28,7 +28,6 @@ mod setting;
 mod settings;
 mod show;
 mod store_location;
-pub mod value;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

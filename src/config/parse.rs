@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::list::{list, unless_none, values};
-use super::value::{ValueError, duration, number, size};
 use super::{Certificate, CompatApi, PublicConfig};
+use crate::fault::{self, RULES_MAX};
 use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
-use crate::smtp::fault::{self, RULES_MAX};
+use crate::value::{ValueError, duration, number, size};
 
 /// The most waits of a schedule.
 const WAITS_MAX: usize = 20;

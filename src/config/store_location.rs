@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use url::form_urlencoded;
 
-use super::value::{ValueError, excerpt, number};
+use crate::value::{ValueError, excerpt, number};
 
 /// The port of Cassandra's native protocol.
 const PORT: u16 = 9042;

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::assembly::example_domain;
-use crate::config::value::{show_duration, show_size};
 use crate::connections::{Listening, Purpose};
 use crate::model::DomainPattern;
 use crate::service::Service;
 use crate::tls::Certificate;
+use crate::value::{show_duration, show_size};
 
 /// The facts of a start.
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use futures_util::future::BoxFuture;
 
 use super::Receiver;
-use super::fault::{Fault, Parties, Stage};
 use super::reply::Reply;
 use super::session::Message;
 use crate::config::SmtpConfig;
+use crate::fault::{Fault, Parties, Stage};
 use crate::leases::Mail;
 use crate::model::{Address, DomainName, DomainStatus};
 use crate::store::StoreError;

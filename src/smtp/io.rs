@@ -13,11 +13,12 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::Context;
 use super::line::{Framed, Lines};
 use super::reasons::{End, Limit};
 use super::reply::Reply;
-use super::{Context, fault};
 use crate::connections::{self, Stream};
+use crate::fault;
 use crate::model::TlsSession;
 
 /// How many octets of replies wait until they are written. A reply can be longer than its command.

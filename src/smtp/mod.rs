@@ -10,7 +10,6 @@
 //!   line           octets to command lines        command   command lines to commands
 //!   path           reverse-paths, forward-paths   auth      exchanges of AUTH
 //!   data, body     octets after DATA and BDAT
-//! fault          the rules for faults on purpose
 //! reply          the replies                      reasons   why a session ended, which limit refused something
 //! refusals       log lines of refusals            metrics   counters
 //! ```
@@ -21,7 +20,6 @@ mod backend;
 mod body;
 mod command;
 mod data;
-pub mod fault;
 mod io;
 mod line;
 mod metrics;
@@ -47,13 +45,13 @@ pub use reply::Reply;
 pub use session::{Context, Message, converse};
 
 use accept::Incoming;
-use fault::Faults;
 
 use crate::admission::Admission;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::connections::{Listener, Purpose};
 use crate::domains::Registry;
+use crate::fault::Faults;
 use crate::leases::Leases;
 use crate::store::Storage;
 use crate::tls::Keeper;

@@ -8,7 +8,7 @@ use crate::support::files::path;
 const BOUNDS: &[(&str, &str)] = &[
     // Pure modules do no I/O, write no log, read no clock and draw no random number: now is an argument.
     (
-        "model/ mime/ leases/life admission/usage admission/what connections/proxy smtp/auth smtp/body smtp/command smtp/data smtp/fault \
+        "model/ mime/ leases/life admission/usage admission/what connections/proxy smtp/auth smtp/body smtp/command smtp/data fault/ value \
          smtp/line smtp/metrics smtp/path smtp/reasons smtp/reply dns/mx domains/storm webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
          webhook/request webhook/outcome",
         "std::fs std::env std::process std::os:: std::io::stdin std::io::stdout std::io::stderr SystemTime Instant Local::now \
@@ -23,6 +23,11 @@ const BOUNDS: &[(&str, &str)] = &[
     ("webhook/", "crate::http crate::smtp crate::client crate::cli crate::daemon axum"),
     ("smtp/", "crate::http crate::mime axum hyper"),
     ("http/", "crate::smtp"),
+    (
+        "config/ fault/ value",
+        "crate::cli crate::client crate::daemon crate::http crate::service crate::smtp crate::store",
+    ),
+    ("fault/ value", "crate::config"),
     ("service", "crate::cli crate::client crate::http"),
     ("sender/", "crate::cli crate::client crate::daemon crate::http crate::service crate::smtp"),
     ("leases/", "crate::cli crate::client crate::daemon crate::http crate::service crate::smtp crate::webhook"),
@@ -72,10 +77,8 @@ fn code() -> Vec<(String, String)> {
     for (file, text) in files("src").into_iter().filter(|(file, _)| !file.contains("tests")) {
         let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
         for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            // Whoever sets rules for faults may know them.
-            let line = line.replace("crate::smtp::fault", "fault");
             let group = line.split_once("crate::{").map(|(_, group)| group.replace(", ", ", crate::"));
-            let line = group.map_or(line.clone(), |group| format!("crate::{group}"));
+            let line = group.map_or(line.to_owned(), |group| format!("crate::{group}"));
             code.push((file.trim_start_matches("src/").to_owned(), line));
         }
     }

@@ -17,10 +17,10 @@ use crate::cli::one_mail;
 use crate::cli::span::Since;
 use crate::client::{self, Client, Mail, WaitQuery};
 use crate::clock::{Clock as _, SystemClock};
-use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName, EmailId};
 use crate::random::LocalPartPrefix;
+use crate::value::show_duration;
 
 /// The longest wait of a call, in seconds. Programs give up on a call after some minutes.
 const TIMEOUT_SECONDS_MAX: u64 = 300;

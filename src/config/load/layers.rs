@@ -14,7 +14,7 @@ use crate::config::file;
 use crate::config::list::{MARK, joined};
 use crate::config::removed;
 use crate::config::setting::{Setting, Shape, all, reader, variable};
-use crate::config::value::ValueError;
+use crate::value::ValueError;
 
 /// Everything that settings are read from, as it was when the program began.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ use super::{DAY, List, SECOND};
 use crate::config::address::{public_address, resolver};
 use crate::config::list::list;
 use crate::config::parse::{domain_name, domain_pattern};
-use crate::config::value::{duration, number};
 use crate::model::{DomainName, DomainPattern};
+use crate::value::{duration, number};
 
 /// Which domains receive mail, and how registered ones are verified.
 #[derive(clap::Args, Clone, Debug)]

@@ -9,7 +9,7 @@ use super::{List, Maybe};
 use crate::config::address::{allowed_host, any_listen_addresses, http_listen_addresses, network, origins};
 use crate::config::list::list;
 use crate::config::parse::{compat_api, connections, count, public, rate_limit};
-use crate::config::value::number;
+use crate::value::number;
 
 /// Whether each HTTP request has a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

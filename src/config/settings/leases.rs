@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::{DAY, SECOND};
-use crate::config::value::{duration, number};
+use crate::value::{duration, number};
 
 /// The shortest life of a lease.
 const LIFE_MIN: Duration = Duration::from_mins(1);

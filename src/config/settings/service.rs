@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use super::{DAY, GB, KB, MB, SECOND};
 use crate::config::StoreLocation;
 use crate::config::parse::{roles, subaddressing, time};
-use crate::config::value::{duration, number, size};
 use crate::model::{RoleAddresses, Subaddressing};
+use crate::value::{duration, number, size};
 
 /// One of the two revisions of the interface: a preset of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, ValueEnum)]

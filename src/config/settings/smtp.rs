@@ -14,8 +14,8 @@ use crate::config::list::{list, list_or_none};
 use crate::config::parse::{
     certificate, connections, count, domain_name, faults, file_mode, octets, optional_file, refused_sender, time,
 };
+use crate::fault;
 use crate::model::{DomainName, DomainPattern};
-use crate::smtp::fault;
 
 /// Whether SMTP offers AUTH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

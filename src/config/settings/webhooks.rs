@@ -8,7 +8,7 @@ use super::{DAY, List};
 use crate::config::address::network;
 use crate::config::list::list;
 use crate::config::parse::{count, octets, schedule, time};
-use crate::config::value::{duration, number};
+use crate::value::{duration, number};
 
 /// What webhooks may use, and how their events are delivered.
 #[derive(clap::Args, Clone, Debug)]

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::fault::{Entry, FaultsError};
 use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Problem, Query};
-use crate::smtp::fault::{Entry, FaultsError};
 
 /// `GET /api/admin/faults`, in the order in which the rules are checked.
 pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<Entry>> {

@@ -3,7 +3,7 @@
 //! A fault concerns only what the session would accept, so a rule never hides a refusal.
 
 use super::{Refused, Session};
-use crate::smtp::fault::{Fault, Outcome, Parties, Stage};
+use crate::fault::{Fault, Outcome, Parties, Stage};
 use crate::smtp::reasons::End;
 use crate::smtp::reply::Reply;
 

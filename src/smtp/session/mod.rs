@@ -21,7 +21,6 @@ use super::Dialect;
 use super::auth::{self, Progress};
 use super::backend::Backend;
 use super::command::{self, Command};
-use super::fault::{Parties, Stage};
 use super::io::Io;
 use super::line::{self, Framed};
 use super::metrics::{Counters, SessionTotals};
@@ -31,6 +30,7 @@ use super::reply::Reply;
 use crate::admission::{Admission, What, Who};
 use crate::config::Config;
 use crate::connections::{Purpose, Stream};
+use crate::fault::{Parties, Stage};
 use crate::model::{Greeting, TlsSession};
 use crate::tls::Keeper;
 

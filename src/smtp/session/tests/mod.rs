@@ -16,8 +16,8 @@ use bytes::Bytes;
 use play::{DomainState, OneDomain, PLAIN, Played, play_cut, play_in, play_with, settings, write_by_write};
 
 use super::*;
+use crate::fault::Faults;
 use crate::model::Protocol;
-use crate::smtp::fault::Faults;
 use crate::store::StoreError;
 
 fn play(dialog: &str) -> Played {

@@ -14,9 +14,9 @@ use tokio::time::Instant;
 
 use super::super::*;
 use crate::config::Revision;
+use crate::fault::{Fault, Faults};
 use crate::model::{Address, DomainName};
 use crate::smtp::Kept;
-use crate::smtp::fault::{Fault, Faults};
 use crate::store::StoreError;
 
 /// Accepts mail for example.test while there is room.

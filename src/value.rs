@@ -37,7 +37,7 @@ impl ValueError {
 }
 
 /// A text as an error may repeat it: one line, no control characters, not long.
-pub(super) fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let mut shown: String = text.chars().take(GIVEN_CHARS_MAX).flat_map(char::escape_debug).collect();
     if text.chars().nth(GIVEN_CHARS_MAX).is_some() {
         shown.push('…');

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::{DELAY_MAX, Fault, Outcome, Rule, Stage, Times, pattern};
-use crate::config::value::{self, ValueError};
+use crate::value::{self, ValueError};
 
 /// The form of a rule.
 const ACCEPTED: &str = "STAGE [PATTERN] [#N | first N | every N] [delay TIME] [CODE [X.Y.Z] [TEXT] | drop | slow N/s], \
