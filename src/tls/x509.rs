@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use yasna::models::ObjectIdentifier;
+use yasna::models::{ObjectIdentifier, TaggedDerValue};
 use yasna::tags::{TAG_GENERALIZEDTIME, TAG_UTCTIME};
 use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader, BERReaderSeq, Tag, parse_der};
 
@@ -35,7 +35,7 @@ pub(super) fn read(certificate: &[u8]) -> Result<Fields, String> {
 
 /// The part that is signed.
 fn fields(parts: &mut BERReaderSeq<'_, '_>) -> ASN1Result<Fields> {
-    parts.read_optional(|version| version.read_tagged(Tag::context(0), |number| number.read_u8()))?;
+    parts.read_optional(|version| version.read_tagged(Tag::context(0), |number| number.read_u8().map(drop)))?;
     // The serial number, the algorithm and the issuer.
     skip(parts, 3)?;
     let not_after = parts.next().read_sequence(|times| {
@@ -46,7 +46,7 @@ fn fields(parts: &mut BERReaderSeq<'_, '_>) -> ASN1Result<Fields> {
     // The key, and identifiers that nobody uses any more.
     skip(parts, 1)?;
     for tag in [1, 2] {
-        parts.read_optional(|id| id.read_tagged_implicit(Tag::context(tag), |id| id.read_bytes()))?;
+        parts.read_optional(|id| id.read_tagged_implicit(Tag::context(tag), |id| id.read_bytes().map(drop)))?;
     }
     let extensions =
         parts.read_optional(|all| all.read_tagged(Tag::context(3), |all| all.collect_sequence_of(dns_names)))?;
@@ -83,15 +83,18 @@ fn common_name(reader: BERReader<'_, '_>) -> ASN1Result<Option<String>> {
 fn dns_names(reader: BERReader<'_, '_>) -> ASN1Result<Vec<String>> {
     reader.read_sequence(|parts| {
         let kind = parts.next().read_oid()?;
-        parts.read_default(false, |is_critical| is_critical.read_bool())?;
+        parts.read_optional(|is_critical| is_critical.read_bool().map(drop))?;
         let value = parts.next().read_bytes()?;
         if !is(&kind, SUBJECT_ALT_NAME) {
             return Ok(Vec::new());
         }
-        let names = parse_der(&value, |names| names.collect_sequence_of(|name| name.read_tagged_der()))?;
-        let names = names.iter().filter(|name| name.tag() == Tag::context(DNS_NAME));
-        Ok(names.map(|name| String::from_utf8_lossy(name.value()).into_owned()).collect())
+        let names = parse_der(&value, |names| names.collect_sequence_of(|name| name.read_tagged_der().map(dns_name)))?;
+        Ok(names.into_iter().flatten().collect())
     })
+}
+
+fn dns_name(name: TaggedDerValue) -> Option<String> {
+    (name.tag() == Tag::context(DNS_NAME)).then(|| String::from_utf8_lossy(name.value()).into_owned())
 }
 
 fn is(kind: &ObjectIdentifier, numbers: &[u64]) -> bool {
