@@ -67,8 +67,8 @@
 //! # What must stay true
 //!
 //! 1. No 250 before the fdatasync that covers the message has returned and the rows show it; `smtp/session/transaction`
-//!    alone says it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply;
-//!    in a cluster it is a 451, and the sender sends again.
+//!    alone says it. After a 4yz the message is not in the store, and if that is uncertain the connection closes without a
+//!    reply. A cluster that is uncertain says 451, so that the sender sends again and the message may be there twice.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause, or was typed in and is in the registry.
 //! 4. Modules that decide are pure: they do no I/O, read no clock and draw no random number; `now` is an argument.
@@ -89,7 +89,7 @@
 //! daemon    everybody: it makes listeners and store, and runs what serves
 //! service   what it hands to each room: smtp, webhook, domains, leases, tokens, admission, store, tls, reader, sender, panics,
 //!           connections, config, model
-//! http      service, admission, store, events, domains, leases, tokens, fault, dns (reports), email, reader, sender, mime, webhook
+//! http      service, admission, store, events, domains, leases, tokens, fault, dns (reports), email, reader, mime, webhook
 //!           (the guard, a test), tls (its state), connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
 //! smtp      admission, store, domains, leases, fault, tls, connections, config, model

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::admission::CALLS_MAX;
 use crate::config::{Config, Revision};
 
-/// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
+/// Open files besides connections: listeners, segments, registry, lock, DNS sockets, the runtime's own, and some to spare.
 const OTHER_FILES: u64 = 128;
 
 /// Raises the soft limit of open files to the hard one and returns the limit then in effect; `None` is no limit.

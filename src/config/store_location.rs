@@ -37,17 +37,17 @@ pub enum StoreLocation {
 /// A cluster, and how it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
-    /// Nodes to begin with, at least one, each as `host:port`; an IPv6 address is in brackets.
+    /// Servers to begin with, at least one, each as `host:port`; an IPv6 address is in brackets.
     pub contact_points: Vec<String>,
     /// The keyspace: lower-case letters, digits and underscores.
     pub keyspace: String,
-    /// The data centre whose nodes are asked first, as `nodetool status` names it.
+    /// The only data centre whose servers are asked, as `nodetool status` names it.
     pub data_center: Option<String>,
     /// How many servers keep each row, in a keyspace that is made.
     pub replication: u32,
     /// The user that the cluster knows, and the file with its password.
     pub credentials: Option<(String, PathBuf)>,
-    /// Who vouches for the certificates of the nodes; `None` without TLS.
+    /// Who vouches for the certificates of the servers; `None` without TLS.
     pub trust: Option<Trust>,
 }
 

@@ -10,7 +10,8 @@
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
 //! directory, opens the store with its replay, and binds the control socket. Nobody gets an answer before all of that has
 //! worked. The tasks are SMTP, HTTP for the public and over the control socket, verification, webhooks (not in revision 1), expiry,
-//! the reloading of the certificate, and the watch on the store's writer.
+//! private inboxes, tokens, the history of figures, the reloading of the certificate, the service manager, and the watch on the
+//! store's writer.
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close, sessions and requests have 8 s for their last answers, attempts of
 //! webhooks 3 s. Then the store commits what is queued, seals its segment and closes. Tasks in the background begin again

@@ -1,7 +1,7 @@
 //! Removes expired mail in small steps between the writer's groups.
 //!
 //! Each read decides whether an Email is still readable. Expiry only frees its space.
-//! A sweep removes unused webhooks and expired events.
+//! Once an hour a sweep removes unused webhooks and expired events. Leases that end have a sweep of their own, in `leases`.
 
 mod sweep;
 

@@ -15,7 +15,10 @@ use crate::webhook::{Busy, TestError};
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let (code, detail) = match &error {
-            StoreError::Full => (Code::StorageFull, "the disk of the service is full"),
+            StoreError::Full => (
+                Code::StorageFull,
+                "the service is full: its disk has no room, or it has as many messages as it may have",
+            ),
             StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown | StoreError::Unconfirmed => {
                 (Code::StoreUnavailable, "the store failed; try again")
             }

@@ -30,7 +30,8 @@ pub(super) async fn ready(State(api): State<Arc<Api>>) -> Answer<Value> {
 /// Why the service is not ready: a stable code, and a text for people. Only the log shows the disk's error.
 pub(super) type Cause = (&'static str, &'static str);
 
-const STORAGE_FULL: Cause = ("storage_full", "the disk is full; mail can be read and deleted, but new mail is refused");
+const STORAGE_FULL: Cause =
+    ("storage_full", "the disk or max-emails is full; mail can be read and deleted, but new mail is refused");
 const WRITER_ENDED: Cause = ("writer_ended", "the writer of the store has ended; the service is stopping");
 const STOPPING: Cause = ("stopping", "the service is stopping");
 const STORE_UNAVAILABLE: Cause = ("store_unavailable", "the store failed");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Client, EmailId, EventId, Listed, Mailbox, Timestamp, WebhookId};
 
-/// The secret that signs a webhook's events. No log line, no answer and no `Debug` output shows it.
+/// A text that proves or signs something: of a webhook, a token, a key, a password. No log line, no answer and no `Debug` output shows it.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Secret(String);
 
@@ -122,7 +122,7 @@ pub struct AttemptRecord {
     pub email: Option<EmailId>,
     /// The sequence of the event; 0 for a test.
     pub sequence: u64,
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, from 1; 0 where an event ended without one.
     pub number: u32,
     /// When the attempt began.
     pub at: Timestamp,

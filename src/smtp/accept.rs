@@ -39,11 +39,11 @@ impl Incoming {
             address = client;
             let who = receiver.admission.who(address);
             if let Err(refused) = self.count(who).and_then(|()| place.pass_to(who)) {
-                return self.refuse(&Reply::of_refused(refused));
+                return self.refuse(address, &Reply::of_refused(refused));
             }
         }
         if let Err(refusal) = refuse_client(&receiver.config.smtp, address) {
-            return self.refuse(&refusal);
+            return self.refuse(address, &refusal);
         }
         let Self { purpose, stream, handshakes, .. } = self;
         let dialect = Dialect {
@@ -71,7 +71,7 @@ impl Incoming {
         let is_client = !self.is_from_proxy() && self.purpose != Purpose::Lmtp;
         let who = if is_client { self.receiver.admission.who(self.peer) } else { Who::Server };
         let admitted = self.count(who).and_then(|()| self.receiver.admission.admit(who, What::SmtpConnection, 1));
-        admitted.map_err(|refused| self.refuse(&Reply::of_refused(refused))).ok()
+        admitted.map_err(|refused| self.refuse(self.peer, &Reply::of_refused(refused))).ok()
     }
 
     /// Counts a new connection of a client.
@@ -79,9 +79,9 @@ impl Incoming {
         self.receiver.admission.spend(who, What::NewSmtpConnections, 1).map(drop)
     }
 
-    /// Sends the only reply on a connection. The socket is new, so its buffer has room and nothing waits. Before a TLS
+    /// Sends the only reply on a connection to `client`, as far as it is known. The socket is new, so its buffer has room and nothing waits. Before a TLS
     /// handshake a reply in the clear would mean nothing, so none is sent.
-    fn refuse(&self, reply: &Reply) {
+    fn refuse(&self, client: IpAddr, reply: &Reply) {
         let mut octets = Vec::new();
         reply.write(&mut octets);
         if self.purpose != Purpose::Smtps && self.stream.try_write(&octets).is_ok() {
@@ -89,7 +89,7 @@ impl Incoming {
         } else if let Some(limit) = reply.limit() {
             self.receiver.counters.refused(limit);
         }
-        self.receiver.refusals.log(self.peer, "", reply);
+        self.receiver.refusals.log(client, "", reply);
     }
 
     /// Whether a PROXY header must come first. LMTP is for a mail server in front, often on the machine of the proxy; that

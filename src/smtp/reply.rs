@@ -30,7 +30,7 @@ pub struct Reply {
 /// What a reply means for the session and for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    /// An answer, after which the session goes on.
+    /// An answer, after which the session goes on if there is one.
     Answer,
     /// A limit was reached; the session goes on if there is one.
     Limited(Limit),

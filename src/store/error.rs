@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// Why an operation of the store failed. Every caller whose change was in the same group gets a copy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The disk is full, or has too little room to be sure. Nothing changed.
-    #[error("the disk is full")]
+    /// The disk is full, or has too little room to be sure, or there are as many Emails as may be. Nothing changed.
+    #[error("the store is full: its disk has no room, or it has as many messages as max-emails permits")]
     Full,
     /// The store failed; the text is for the log. Nothing changed. A retry may work.
     #[error("the store failed: {0}")]
@@ -33,7 +33,7 @@ pub enum StoreError {
         /// Octet in its file.
         offset: u64,
     },
-    /// A mailbox or a domain among the recipients has reached its cap. Nothing changed.
+    /// A mailbox among the recipients has reached its cap. Nothing changed.
     #[error("a mailbox is full")]
     MailboxFull,
     /// The message is larger than the store was opened for.

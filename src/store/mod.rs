@@ -1,8 +1,8 @@
-//! The store: Emails, domains and webhooks, behind five traits.
+//! The store: Emails, pending events, leases, domains, webhooks and tokens, each behind a trait.
 //!
 //! The store is responsible for durability, order, counts and removal. It does not know SMTP, HTTP or MIME, and its
-//! interface has no type of its database. A cluster could implement the traits as well: each method is a whole operation,
-//! and callers choose ids and times. Whether an Email is readable depends on the caller's `now`.
+//! interface has no type of its database: each method is a whole operation, and callers choose ids and times, so that a
+//! cluster implements the traits as well. Whether an Email is readable depends on the caller's `now`.
 //!
 //! ```text
 //! mod           the trait Store for mail, and Storage for all of a store
@@ -236,7 +236,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Loads the envelope and the octets of a listed Email. `None` if it was removed meanwhile.
     ///
-    /// May block the calling thread while it reads the disk. `list` and `find` read only a few rows of the index there.
+    /// May block the calling thread while it reads the disk. `list` and `find` read only a few rows in memory there.
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError>;
 
     /// Loads a listed Email without waiting for the disk. `None` if that can't be done, for whatever reason: then
@@ -274,7 +274,7 @@ pub trait Store: Send + Sync + 'static {
     /// This shows that the store still makes changes. A change that waits for room in a full queue may be answered later.
     async fn answers(&self) -> Result<(), StoreError>;
 
-    /// Counts what is stored. Costs a few reads of the index, and one look at each file.
+    /// Counts what is stored. Costs a few reads of rows, and one look at each file.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
     /// Counts what is stored in detail. Reads every row of mail.

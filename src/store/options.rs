@@ -40,7 +40,7 @@ pub struct StoreOptions {
 impl StoreOptions {
     /// The options for a process that opens the store for one command.
     ///
-    /// Its segments are as small as messages permit, so that listing an inbox does not write megabytes of zeros. It
+    /// Its segments are as small as messages permit, so that a check or a restore does not write megabytes of zeros. It
     /// shortens no life, since it may not know the settings of the daemon.
     pub fn for_a_moment(config: &Config) -> Self {
         let options = Self::from_config(config);

@@ -18,8 +18,8 @@ use crate::model::{AttemptRecord, DomainName, PendingEvent, RoleAddresses, Times
 use crate::reader::{self, Reader};
 use crate::store::{Outbox, StoreError};
 
-/// The pause of a webhook when the store can't be read or written, or when there is no place for its attempt.
-pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// The pause of a webhook whose attempt can't be made now: there is no place for it, or the store can't be read or written.
+pub(super) const DEFERRED_PAUSE: Duration = Duration::from_secs(1);
 /// The pause of a webhook whose stored URL is not valid.
 const UNUSABLE_PAUSE: Duration = Duration::from_mins(1);
 /// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
@@ -33,7 +33,7 @@ pub struct EventSender {
     pub reader: Reader,
     /// Sends requests.
     pub caller: Caller,
-    /// Has the shares of slow calls.
+    /// Has the places of attempts, by how good their receivers are.
     pub admission: Arc<Admission>,
     /// When a failed attempt is retried.
     pub schedule: Schedule,
@@ -112,7 +112,7 @@ impl EventSender {
             return Err(Unsent::Deferred(UNUSABLE_PAUSE));
         };
         let octets = event.email.size_octets * OCTETS_PER_OCTET;
-        let mut place = places.take(webhook, octets).await.ok_or(Unsent::Deferred(STORE_PAUSE))?;
+        let mut place = places.take(webhook, octets).await.ok_or(Unsent::Deferred(DEFERRED_PAUSE))?;
         let at = self.clock.now();
         if at > event.email.expires_at.plus(self.grace) {
             return Err(Unsent::Ended(AttemptRecord::TOO_LATE));
@@ -125,12 +125,12 @@ impl EventSender {
             None => {
                 // Nothing was sent, and nothing is known of the receiver but that its name is slow.
                 places.learn(event.webhook, SLOW_AFTER);
-                return Err(Unsent::Deferred(STORE_PAUSE));
+                return Err(Unsent::Deferred(DEFERRED_PAUSE));
             }
         };
         let reading = read_request(Arc::clone(&self.outbox), event.clone(), Arc::clone(webhook), target, at);
         let request = self.reader.run(reading).await?;
-        place.weigh(request.body.len() as u64).ok_or(Unsent::Deferred(STORE_PAUSE))?;
+        place.weigh(request.body.len() as u64).ok_or(Unsent::Deferred(DEFERRED_PAUSE))?;
         let begun = Instant::now();
         let outcome = match place.during(self.caller.send(request, route)).await {
             Some(Ok(mut answered)) => {
@@ -155,10 +155,10 @@ async fn read_request(
     let email = match outbox.load_event(&event).await {
         Ok(email) => email.ok_or(Unsent::Gone)?,
         Err(StoreError::Damaged { .. }) => return Err(Unsent::Ended(AttemptRecord::DAMAGED)),
-        Err(StoreError::Stopping) => return Err(Unsent::Deferred(STORE_PAUSE)),
+        Err(StoreError::Stopping) => return Err(Unsent::Deferred(DEFERRED_PAUSE)),
         Err(error) => {
             tracing::error!(webhook = %event.webhook, %error, "an event could not be read; it is retried");
-            return Err(Unsent::Deferred(STORE_PAUSE));
+            return Err(Unsent::Deferred(DEFERRED_PAUSE));
         }
     };
     let id = uuid::Uuid::from_bytes(event.id.octets());

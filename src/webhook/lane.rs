@@ -10,7 +10,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::{Ended, EventSender, STORE_PAUSE};
+use super::attempt::{DEFERRED_PAUSE, Ended, EventSender};
 use super::places::{Places, is_good};
 use crate::model::{Timestamp, WebhookId};
 use crate::store::{DueQuery, StoreError};
@@ -107,7 +107,7 @@ impl Lane {
             Err(StoreError::Stopping) => return None,
             Err(error) => {
                 tracing::error!(webhook = %self.webhook, %error, "the events of a webhook could not be read; trying again");
-                self.pause(STORE_PAUSE);
+                self.pause(DEFERRED_PAUSE);
                 return None;
             }
         };

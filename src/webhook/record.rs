@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::attempt::{EventSender, STORE_PAUSE};
+use super::attempt::{DEFERRED_PAUSE, EventSender};
 use super::outcome::{ErrorClass, Outcome};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::model::{AttemptRecord, EventId, PendingEvent, Timestamp, Verdict, WebhookId};
@@ -55,7 +55,7 @@ impl EventSender {
                 Ok(()) | Err(StoreError::Stopping) => return,
                 Err(error) => {
                     tracing::error!(%error, "an attempt could not be recorded; trying again");
-                    tokio::time::sleep(STORE_PAUSE).await;
+                    tokio::time::sleep(DEFERRED_PAUSE).await;
                 }
             }
         }

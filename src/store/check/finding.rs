@@ -43,7 +43,7 @@ impl FindingKind {
 pub struct Finding {
     /// The kind of damage.
     pub kind: FindingKind,
-    /// The segment of the journal; `None` for damage of the index alone.
+    /// The segment of the journal; `None` for damage of the registry alone.
     pub segment: Option<u64>,
     /// The octet in the segment's file.
     pub offset: Option<u64>,
