@@ -20,7 +20,7 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 pub(super) fn count(admission: &Admission, who: Who, request: &Request) -> Quotas {
     let mut quotas = Quotas::default();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    if who == Who::Administrator || ["/healthz", "/readyz"].contains(&route) {
+    if who == Who::Administrator || ["/healthz", "/livez", "/readyz"].contains(&route) {
         return quotas;
     }
     for what in [Some(What::Requests), of_route(request.method(), route)].into_iter().flatten() {

@@ -21,6 +21,9 @@ pub struct Attachment {
     /// Whether the mail declares it as an attachment, and not as a part that is shown in place (RFC 2183).
     #[serde(skip)]
     pub is_declared: bool,
+    /// Its number among all parts (RFC 9051 section 6.4.5.1), such as `1.2`; `0` if it is the whole message.
+    #[serde(skip)]
+    pub part_number: String,
     /// The id by which the HTML of the mail names it (RFC 2392); `None` if it has none.
     #[serde(skip)]
     pub content_id: Option<String>,
@@ -36,6 +39,7 @@ impl Attachment {
             content_type,
             size_octets: leaf.part.encoding.decode(leaf.octets).len() as u64,
             is_declared: leaf.part.is_attachment,
+            part_number: leaf.number.clone(),
             content_id: leaf.part.content_id.clone(),
         }
     }

@@ -142,7 +142,7 @@ impl<'a> Message<'a> {
     pub fn single_body(&self) -> Option<SingleBody> {
         let Structure { leaves, html, .. } = self.structure();
         let &[index] = html.as_slice() else { return None };
-        let leaf @ Leaf { part, start, octets } = &leaves[index];
+        let leaf @ Leaf { part, start, octets, .. } = &leaves[index];
         let is_text = part.encoding == Encoding::Identity && leaf.text().as_bytes() == *octets;
         let decoding = (!is_text).then(|| (part.encoding, part.charset.as_deref().map(Into::into)));
         Some(SingleBody { range: *start..start + octets.len(), is_html: part.is_html() == Some(true), decoding })
@@ -159,6 +159,12 @@ impl<'a> Message<'a> {
     pub fn text(&self) -> &str {
         let Structure { leaves, text, .. } = self.structure();
         self.text.get_or_init(|| text.iter().map(|&index| as_text(&leaves[index])).fold(String::new(), joined))
+    }
+
+    /// [`Message::text`] with the line ends that plain text was sent with.
+    pub fn text_as_sent(&self) -> String {
+        let Structure { leaves, text, .. } = self.structure();
+        text.iter().map(|&index| as_sent(&leaves[index])).fold(String::new(), joined)
     }
 
     /// The body's own plain text, without what [`Message::text`] makes of HTML.
@@ -180,6 +186,12 @@ impl<'a> Message<'a> {
         Some((Attachment::of(leaf, index), leaf.part.encoding.decode(leaf.octets)))
     }
 
+    /// The index of the attachment with this number among all parts; `None` if there is none.
+    pub fn attachment_index(&self, part_number: &str) -> Option<usize> {
+        let mut attachments = self.structure().attachments();
+        attachments.find(|(_, leaf)| leaf.number == part_number).map(|(index, _)| index)
+    }
+
     fn structure(&self) -> &Structure<'a> {
         self.structure.get_or_init(|| structure::read(self.raw, &self.section))
     }
@@ -198,9 +210,13 @@ fn decoded<'a>(octets: &'a [u8], encoding: Encoding, charset: Option<&str>) -> C
     }
 }
 
-fn as_text(leaf: &Leaf<'_>) -> String {
+fn as_sent(leaf: &Leaf<'_>) -> String {
     let text = leaf.text();
-    if leaf.part.is_html() == Some(true) { to_text(&text) } else { text.replace("\r\n", "\n") }
+    if leaf.part.is_html() == Some(true) { to_text(&text) } else { text.into_owned() }
+}
+
+fn as_text(leaf: &Leaf<'_>) -> String {
+    as_sent(leaf).replace("\r\n", "\n")
 }
 
 /// Joins texts so that each begins on a new line.

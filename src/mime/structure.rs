@@ -12,6 +12,8 @@ use super::part::{Multipart, Part};
 #[derive(Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) part: Part,
+    /// Its number among all parts (RFC 9051 section 6.4.5.1), such as `1.2`; `0` if it is the whole message.
+    pub(super) number: String,
     /// The position of its octets in the message.
     pub(super) start: usize,
     pub(super) octets: &'a [u8],
@@ -191,7 +193,11 @@ impl Walk<'_> {
                 }
             }
         }
-        leaves.push(Leaf { part, start, octets: content(self.raw, start, end) });
+        let number = match self.frames.as_slice() {
+            [] => "0".to_owned(),
+            frames => frames.iter().map(|frame| frame.children.to_string()).collect::<Vec<_>>().join("."),
+        };
+        leaves.push(Leaf { part, number, start, octets: content(self.raw, start, end) });
     }
 }
 
@@ -259,6 +265,23 @@ mod tests {
         ] {
             let (found, found_html, found_text) = structure(&raw);
             assert_eq!((found.len(), found_html, found_text), (leaves, html, text), "{raw}");
+        }
+    }
+
+    #[test]
+    fn leaves_have_the_numbers_of_rfc_9051() {
+        let related = multipart("related", "r", &[HTML, IMAGE]);
+        let alternative = multipart("alternative", "a", &[TEXT, &related]);
+        for (raw, expected) in [
+            (multipart("mixed", "m", &[&alternative, IMAGE, &multipart("mixed", "e", &[])]), "1.1 1.2.1 1.2.2 2 3"),
+            (multipart("mixed", "m", &[TEXT, &format!("Content-Type: message/rfc822\n\n{related}")]), "1 2"),
+            // It ends with the one around it.
+            (multipart("mixed", "m", &["Content-Type: multipart/mixed; boundary=b\n\n--b\n\none", TEXT]), "1.1 2"),
+            (TEXT.to_owned(), "0"),
+        ] {
+            let structure = read(raw.as_bytes(), &Section::read(raw.as_bytes(), 0, |_| false));
+            let numbers: Vec<_> = structure.leaves.iter().map(|leaf| leaf.number.as_str()).collect();
+            assert_eq!(numbers.join(" "), expected, "{raw}");
         }
     }
 

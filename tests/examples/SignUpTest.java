@@ -40,6 +40,7 @@ class SignUpTest {
         String id = Tempmail.strings("id", inbox.waitForMail("&subject=welcome")).get(0);
         assertTrue(Tempmail.strings("id", inbox.list("&from=no-reply@")).contains(id));
         assertTrue(inbox.read(id).contains("founded"));
+        assertEquals("https://app.test/verify?token=8f2a3c4d5e6b", inbox.waitForLink());
         inbox.delete(id);
         assertEquals(0, Tempmail.strings("id", inbox.list("&subject=welcome")).size());
     }

@@ -20,6 +20,7 @@ describe('sign up', () => {
       post('/sign-up', { email: inbox.address });
       cy.waitForMail(inbox, { subject: 'welcome' }).then(({ id }) => {
         cy.listMail(inbox, { subject: 'welcome' }).its('length').should('eq', 1);
+        cy.waitForLink(inbox).should('eq', 'https://app.test/verify?token=8f2a3c4d5e6b');
         cy.readMail(inbox, id).its('subject').should('eq', 'Welcome');
         cy.deleteMail(inbox, id).should('eq', 1);
       });

@@ -43,5 +43,6 @@ async fn a_visitor_is_welcome() {
     let id = mail["id"].as_str().expect("an id");
     assert!(inbox.list(&[("from", "no-reply@")]).await.iter().any(|listed| listed["id"] == id));
     assert!(inbox.read(id).await["bodyText"].as_str().expect("a text").contains("founded"));
+    assert_eq!(inbox.wait_for_link().await, "https://app.test/verify?token=8f2a3c4d5e6b");
     assert_eq!(inbox.delete(Some(id)).await, 1);
 }

@@ -11,6 +11,7 @@ async function signUp(request, inbox) {
 
 test('a visitor signs up', async ({ request, inbox }) => {
   await signUp(request, inbox);
+  expect(await inbox.waitForLink()).toBe('https://app.test/verify?token=8f2a3c4d5e6b');
   expect(await inbox.delete()).toBe(2);
 });
 

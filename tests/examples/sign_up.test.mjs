@@ -26,5 +26,6 @@ test('a visitor is welcome', async () => {
   const { id } = await inbox.wait({ subject: 'welcome' });
   assert.ok((await inbox.list({ from: 'no-reply@' })).some((mail) => mail.id === id));
   assert.match((await inbox.read(id)).bodyText, /founded/);
+  assert.equal(await inbox.waitForLink(), 'https://app.test/verify?token=8f2a3c4d5e6b');
   assert.equal(await inbox.delete(id), 1);
 });

@@ -42,6 +42,9 @@ func TestWelcome(t *testing.T) {
 	if mail := inbox.Read(id); !strings.Contains(mail.BodyText, "founded") {
 		t.Fatal(mail)
 	}
+	if link := inbox.WaitForLink(); link != "https://app.test/verify?token=8f2a3c4d5e6b" {
+		t.Fatal(link)
+	}
 	if deleted := inbox.Delete(id); deleted != 1 {
 		t.Fatal(deleted)
 	}

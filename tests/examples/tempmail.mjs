@@ -1,5 +1,6 @@
 // Inboxes of tempmail for suites in Node. Copy this file beside your tests. For Playwright, Cypress and Testcontainers
 // copy tempmail.playwright.mjs, tempmail.cypress.mjs or tempmail.testcontainers.mjs too, which need this one.
+// In Vitest and Jest set `testTimeout` above that of a wait; Jest needs `node --experimental-vm-modules` for this file.
 //
 // The service is that of TEMPMAIL_URL, with a token or key in TEMPMAIL_TOKEN if it needs one. Without TEMPMAIL_URL one
 // runs until `stop`: TEMPMAIL_BIN, or tempmail in PATH. It takes mail at `smtp`.

@@ -24,4 +24,5 @@ def test_welcome(inbox):
     mail = inbox.wait(subject="welcome")
     assert mail["id"] in [listed["id"] for listed in inbox.list(from_="no-reply@")]
     assert "founded" in inbox.read(mail["id"])["bodyText"]
+    assert inbox.wait(link=True) == "https://app.test/verify?token=8f2a3c4d5e6b"
     assert inbox.delete(mail["id"]) == 1

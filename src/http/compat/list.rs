@@ -34,7 +34,7 @@ struct Message(Vec<Listed>);
 /// `GET /api/v1/info`: how many messages there are.
 pub(super) async fn info(call: Call) -> Result<Json<Value>, Refusal> {
     let (_, total) = newest(&call, 0).await?;
-    let version = concat!("tempmail ", env!("CARGO_PKG_VERSION"));
+    let version = concat!("v", env!("CARGO_PKG_VERSION"));
     Ok(Json(json!({
         "Version": version,
         "LatestVersion": version,
@@ -178,8 +178,8 @@ impl Row for Message {
 }
 
 impl Entry for Message {
-    fn write(&self, _: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
-        message::in_list(email).map(|shown| json.extend_from_slice(&shown)).is_ok()
+    fn write(&self, api: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
+        message::in_list(email, &api.config.smtp.hostname).map(|shown| json.extend_from_slice(&shown)).is_ok()
     }
 }
 

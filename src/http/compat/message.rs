@@ -16,7 +16,7 @@ use crate::email;
 use crate::http::{Problem, Query};
 use crate::http::{attachment, message as own_message, query, raw, view};
 use crate::mime::{Attachment, Message, NamedAddress};
-use crate::model::{EmailId, Recipient, StoredEmail};
+use crate::model::{DomainName, EmailId, Recipient, StoredEmail};
 use crate::reader;
 
 /// The id that stands for the newest message.
@@ -29,12 +29,23 @@ type InPath<T> = Result<Path<T>, PathRejection>;
 
 /// `GET /api/v1/message/{id}`.
 pub(super) async fn show(call: Call, path: InPath<String>) -> Result<Response, Refusal> {
-    answer(call, path, |email, message| serde_json::to_vec(&Shown { email, message, is_whole: true })).await
+    answer(call, path, |shown| serde_json::to_vec(shown)).await
 }
 
-/// `GET /api/v1/message/{id}/headers`: the header fields as received.
+/// `PUT /api/v1/messages`, by which the original marks messages as read. A request that would do nothing is refused.
+pub(super) async fn mark(_: Call) -> Refusal {
+    Problem::invalid("Read", "no message is marked as read here").into()
+}
+
+/// `GET /api/v1/message/{id}/headers`: the trace fields, and the header fields as received.
 pub(super) async fn headers(call: Call, path: InPath<String>) -> Result<Response, Refusal> {
-    answer(call, path, |_, message| serde_json::to_vec(&fields(message))).await
+    let render = |shown: &Shown<'_, '_>| {
+        let mut fields = BTreeMap::new();
+        add_fields(&mut fields, &Message::new(shown.trace.as_bytes()));
+        add_fields(&mut fields, shown.message);
+        serde_json::to_vec(&fields)
+    };
+    answer(call, path, render).await
 }
 
 /// `GET /api/v1/message/{id}/raw`: the message as text.
@@ -48,8 +59,8 @@ pub(super) async fn source(call: Call, path: InPath<String>) -> Result<Response,
 /// `GET /api/v1/message/{id}/part/{part}`: an attachment.
 pub(super) async fn part(call: Call, path: InPath<(String, String)>) -> Result<Response, Refusal> {
     let (name, part) = own_message::text(path)?;
-    let path = Ok(Path((id(&call, &name).await?.to_string(), part)));
-    Ok(attachment::show(State(call.api), call.caller, path).await?)
+    let id = id(&call, &name).await?;
+    Ok(attachment::answer(&call.api, &call.caller, id, move |message| message.attachment_index(&part)).await?)
 }
 
 /// `GET /view/{id}.html` and `/view/{id}.txt`: the body for a browser.
@@ -69,12 +80,14 @@ pub(super) async fn page(call: Call, path: InPath<String>) -> Result<Response, R
 async fn answer(
     call: Call,
     path: InPath<String>,
-    render: fn(&StoredEmail, &Message<'_>) -> serde_json::Result<Vec<u8>>,
+    render: fn(&Shown<'_, '_>) -> serde_json::Result<Vec<u8>>,
 ) -> Result<Response, Refusal> {
     let id = id(&call, &own_message::text(path)?).await?;
+    let hostname = call.api.config.smtp.hostname.clone();
     let json = call.api.read(&call.caller, id, move |email, room| {
-        let json = reader::read(&email.raw, |message| render(&email, message)).map_err(|_| Problem::internal())?;
-        Ok(room.hold(json))
+        let trace = raw::trace(&email, &hostname);
+        let shown = |message: &Message<'_>| render(&Shown { email: &email, message, trace: &trace, is_whole: true });
+        Ok(room.hold(reader::read(&email.raw, shown).map_err(|_| Problem::internal())?))
     });
     Ok(([(header::CONTENT_TYPE, "application/json")], json.await?).into_response())
 }
@@ -88,21 +101,24 @@ async fn id(call: &Call, name: &str) -> Result<EmailId, Problem> {
     found.first().map(|listed| listed.id).ok_or_else(Problem::no_such_email)
 }
 
-/// A message in a list as JSON.
-pub(super) fn in_list(email: &StoredEmail) -> serde_json::Result<Vec<u8>> {
-    reader::read(&email.raw, |message| serde_json::to_vec(&Shown { email, message, is_whole: false }))
+/// A message in a list as JSON. The name is that of this server in trace fields.
+pub(super) fn in_list(email: &StoredEmail, hostname: &DomainName) -> serde_json::Result<Vec<u8>> {
+    let trace = &raw::trace(email, hostname);
+    reader::read(&email.raw, |message| serde_json::to_vec(&Shown { email, message, trace, is_whole: false }))
 }
 
 /// A message as JSON: as in a list, or whole.
 struct Shown<'a, 'm> {
     email: &'a StoredEmail,
     message: &'a Message<'m>,
+    /// What the message is shown with before its own header.
+    trace: &'a str,
     is_whole: bool,
 }
 
 impl Serialize for Shown<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let &Self { email, message, is_whole } = self;
+        let &Self { email, message, trace, is_whole } = self;
         let head = message.head();
         let mut json = serializer.serialize_map(None)?;
         json.serialize_entry("ID", &email.listed.id)?;
@@ -117,7 +133,7 @@ impl Serialize for Shown<'_, '_> {
         json.serialize_entry("Subject", message.subject())?;
         json.serialize_entry("Username", "")?;
         json.serialize_entry("Tags", &[(); 0])?;
-        json.serialize_entry("Size", &email.listed.size_octets)?;
+        json.serialize_entry("Size", &(trace.len() as u64 + email.listed.size_octets))?;
         let (attached, inline): (Vec<_>, Vec<_>) = message.attachments().iter().partition(|it| is_attached(it));
         if !is_whole {
             json.serialize_entry("Created", &email.listed.received_at.to_rfc3339_millis())?;
@@ -130,7 +146,7 @@ impl Serialize for Shown<'_, '_> {
         json.serialize_entry("ReturnPath", return_path)?;
         json.serialize_entry("ListUnsubscribe", &list_unsubscribe(message))?;
         json.serialize_entry("Date", &head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis())?;
-        json.serialize_entry("Text", message.text())?;
+        json.serialize_entry("Text", &message.text_as_sent())?;
         json.serialize_entry("HTML", if message.has_html() { message.html() } else { "" })?;
         json.serialize_entry("Inline", &parts(&inline))?;
         json.serialize_entry("Attachments", &parts(&attached))?;
@@ -146,14 +162,17 @@ fn list_unsubscribe(message: &Message<'_>) -> Value {
     };
     let header = field("list-unsubscribe");
     let links = header.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0.trim()));
-    let links: Vec<&str> = links.collect();
-    json!({ "Header": header, "Links": links, "Errors": "", "HeaderPost": field("list-unsubscribe-post") })
+    let is_link = |it: &&str| ["http://", "https://", "mailto:"].iter().any(|scheme| it.starts_with(scheme));
+    let links: Vec<&str> = links.filter(is_link).collect();
+    let is_wrong = links.is_empty() && !header.is_empty();
+    let errors = if is_wrong { format!("\"{header}\" no valid unsubscribe links found") } else { String::new() };
+    json!({ "Header": header, "Links": links, "Errors": errors, "HeaderPost": field("list-unsubscribe-post") })
 }
 
 fn parts(attachments: &[&Attachment]) -> Vec<Value> {
     let part = |it: &&Attachment| {
         json!({
-            "PartID": it.index.to_string(), "FileName": it.filename, "ContentType": it.content_type,
+            "PartID": it.part_number, "FileName": it.filename, "ContentType": it.content_type,
             "ContentID": it.content_id.as_deref().unwrap_or_default(), "Size": it.size_octets,
         })
     };
@@ -193,7 +212,7 @@ impl<'a> Address<'a> {
 
 /// Whether a part is listed as an attachment. The others are listed as inline parts.
 pub(super) fn is_attached(attachment: &Attachment) -> bool {
-    attachment.is_declared || attachment.content_type == "application/octet-stream"
+    attachment.is_declared || attachment.content_type == "application/octet-stream" || attachment.part_number == "0"
 }
 
 /// The beginning of a text with single blanks.
@@ -202,15 +221,13 @@ fn snippet(text: &str) -> String {
     if is_all { line } else { line + "..." }
 }
 
-/// The values of each header field by its name in the usual spelling, on one line and otherwise as received.
-fn fields(message: &Message<'_>) -> BTreeMap<String, Vec<String>> {
-    let mut fields: BTreeMap<_, Vec<_>> = BTreeMap::new();
+/// Adds the values of each header field by its name in the usual spelling, on one line and otherwise as received.
+fn add_fields(fields: &mut BTreeMap<String, Vec<String>>, message: &Message<'_>) {
     for (name, folded) in message.received_fields() {
         let folded = String::from_utf8_lossy(folded);
         let lines: Vec<&str> = folded.lines().map(str::trim).collect();
         fields.entry(usual_spelling(name)).or_default().push(lines.join(" ").trim().to_owned());
     }
-    fields
 }
 
 /// A field's name with a capital at the beginning and after each hyphen, all else in lower case.
@@ -238,14 +255,16 @@ mod tests {
     #[test]
     fn fields_have_their_usual_names_and_unfolded_values() {
         let raw = b"MIME-Version: 1.0\r\nmessage-ID: <1@x>\r\nX-A: =?utf-8?q?=E2?=\r\n  two\r\nX-a: 2\r\n\r\nBody: x";
-        let fields = fields(&Message::new(raw));
+        let mut fields = BTreeMap::new();
+        add_fields(&mut fields, &Message::new(b"X-a: 1\r\n"));
+        add_fields(&mut fields, &Message::new(raw));
         let shown: Vec<_> = fields.iter().map(|(name, values)| (name.as_str(), values.join("|"))).collect();
         assert_eq!(
             shown,
             [
                 ("Message-Id", "<1@x>".to_owned()),
                 ("Mime-Version", "1.0".to_owned()),
-                ("X-A", "=?utf-8?q?=E2?= two|2".to_owned())
+                ("X-A", "1|=?utf-8?q?=E2?= two|2".to_owned())
             ]
         );
     }

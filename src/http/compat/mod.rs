@@ -27,7 +27,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::{Api, Caller, Code, Problem, Query};
+use super::{Api, Caller, Code, Problem, Query, health};
 use crate::config::CompatApi;
 
 /// The routes of the chosen interface.
@@ -41,13 +41,15 @@ pub(super) fn routes(api: &Api) -> Router<Arc<Api>> {
 fn mailpit() -> Router<Arc<Api>> {
     Router::new()
         .route("/api/v1/info", get(list::info))
-        .route("/api/v1/messages", get(list::messages).delete(delete::messages))
+        .route("/api/v1/messages", get(list::messages).put(message::mark).delete(delete::messages))
         .route("/api/v1/search", get(list::found).delete(delete::found))
         .route("/api/v1/message/{id}", get(message::show))
         .route("/api/v1/message/{id}/headers", get(message::headers))
         .route("/api/v1/message/{id}/raw", get(message::source))
         .route("/api/v1/message/{id}/part/{part}", get(message::part))
         .route("/view/{file}", get(message::page))
+        // It asks for no token, and `/readyz` is there without this interface.
+        .route("/livez", get(health::alive))
 }
 
 /// A request that is permitted: who sent it, and its query as forms encode it, where a `+` is a blank. Every handler asks for

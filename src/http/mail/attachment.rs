@@ -14,6 +14,7 @@ use super::message;
 use crate::http::query;
 use crate::http::{Api, Caller, Code, Problem};
 use crate::mime::Message;
+use crate::model::EmailId;
 
 /// Types that are declared as the mail declares them. Browsers run nothing in these.
 const TYPES: [&str; 10] = [
@@ -36,11 +37,21 @@ pub(in crate::http) async fn show(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Problem> {
     let (id, index) = message::text(path)?;
-    let id = query::id(&id)?;
-    let no_such = || Problem::new(Code::NotFound, "the message has no attachment with this index");
-    let index = index.parse().map_err(|_| no_such())?;
-    let read = api.read(&caller, id, move |email, room| {
-        let (attachment, octets) = Message::new(&email.raw).attachment(index).ok_or_else(no_such)?;
+    answer(&api, &caller, query::id(&id)?, move |_| index.parse().ok()).await
+}
+
+/// Answers with the octets of the attachment whose index `find` gives.
+pub(in crate::http) async fn answer(
+    api: &Arc<Api>,
+    caller: &Caller,
+    id: EmailId,
+    find: impl FnOnce(&Message<'_>) -> Option<usize> + Send + 'static,
+) -> Result<Response, Problem> {
+    let read = api.read(caller, id, move |email, room| {
+        let message = Message::new(&email.raw);
+        let found = find(&message).and_then(|index| message.attachment(index));
+        let no_such = || Problem::new(Code::NotFound, "the message has no such attachment");
+        let (attachment, octets) = found.ok_or_else(no_such)?;
         Ok((attachment, room.hold(octets.into_owned())))
     });
     let (attachment, octets) = read.await?;

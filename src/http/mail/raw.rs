@@ -37,7 +37,7 @@ pub(in crate::http) async fn show(
 ///
 /// The clause `for` needs a single recipient, since one of several could be a Bcc. There is no clause `id`, since the
 /// id lets a reader open the Email.
-fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
+pub(in crate::http) fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
     let envelope = &email.envelope;
     let client = match envelope.client.to_canonical() {
         IpAddr::V4(address) => format!("[{address}]"),

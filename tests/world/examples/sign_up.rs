@@ -21,6 +21,9 @@ use crate::support::program::{Program, local};
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
 
+/// The link that the application mails. The examples expect it.
+const LINK: &str = "https://app.test/verify?token=8f2a3c4d5e6b";
+
 /// Which service an example uses.
 enum Service {
     /// That of `TEMPMAIL_URL`.
@@ -106,7 +109,8 @@ async fn sign_up(State(app): State<Arc<App>>, form: String) -> StatusCode {
         let from = "From: App <no-reply@app.test>\r\n";
         let welcome = format!("{from}Subject: Welcome\r\n\r\nWelcome to our app, founded in 2024.");
         SmtpPeer::greeted(smtp).await.deliver(&email, &welcome).await;
-        let mail = format!("{from}Subject: Confirm your address\r\n\r\nYour verification code is {code}.");
+        let text = format!("Your verification code is {code}.\r\nOr verify your address here: {LINK}");
+        let mail = format!("{from}Subject: Confirm your address\r\n\r\n{text}");
         SmtpPeer::greeted(smtp).await.deliver(&email, &mail).await;
     });
     StatusCode::ACCEPTED
@@ -195,6 +199,21 @@ async fn the_fixture_for_pytest_confirms_addresses() {
 #[ignore = "needs Node"]
 async fn the_helper_for_node_confirms_addresses() {
     confirms(2, "node", &["--test", "sign_up.test.mjs"]).await;
+}
+
+/// Runs the suite of `node:test` in another framework, whose names another line imports.
+async fn confirms_in(framework: &str, command: &str) {
+    let line = format!("import {{ afterAll as after, beforeAll as before, test }} from '{framework}';");
+    let edit = format!("sed -i \"s#^import .* from 'node:test';#{line}#\" sign_up.test.mjs");
+    confirms(2, "sh", &["-c", &format!("{edit} && exec node {command} sign_up.test.mjs")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Node and tests/fixtures/install.sh"]
+async fn the_helper_for_node_confirms_addresses_in_vitest_and_jest() {
+    confirms_in("vitest", "node_modules/vitest/vitest.mjs run").await;
+    let jest = "--experimental-vm-modules node_modules/jest/bin/jest.js --config={}";
+    confirms_in("@jest/globals", jest).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -72,6 +72,7 @@ async fn a_list_of_mailpit_has_its_fields_and_a_message_once() {
     let mut page = api.get("/api/v1/messages?start=0&limit=5").await.json();
     let id = page["messages"][0]["ID"].as_str().expect("an id").to_owned();
     assert!(ids.contains(&id));
+    let raw = api.get(&format!("/api/v1/message/{id}/raw")).await;
     page["messages"][0]["ID"] = "ID".into();
     let address = |name: &str, address: &str| json!({ "Name": name, "Address": address });
     let expected = json!({
@@ -81,7 +82,7 @@ async fn a_list_of_mailpit_has_its_fields_and_a_message_once() {
             "To": [address("Ann", "Ann@example.test"), address("", "list@other.test")],
             "Cc": [address("", "c@example.test")], "Bcc": [address("", "hidden@example.test")],
             "ReplyTo": [address("", "r@sender.test")], "Subject": "Your cöde", "Created": "2023-11-14T22:13:20.000Z",
-            "Username": "", "Tags": [], "Size": MAIL.len(), "Attachments": 1, "Snippet": "one two",
+            "Username": "", "Tags": [], "Size": raw.body.len(), "Attachments": 1, "Snippet": "one two",
         }],
     });
     assert_eq!(page, expected);
@@ -96,17 +97,16 @@ async fn a_message_of_mailpit_has_its_fields() {
         ("ID", json!(id)),
         ("ReturnPath", json!("bounces@sender.test")),
         ("Date", json!("2023-11-14T22:13:20.000Z")),
-        ("Text", json!("one\ntwo")),
+        ("Text", json!("one\r\ntwo")),
         ("HTML", json!("")),
         ("Bcc", json!([])),
-        ("Size", json!(MAIL.len())),
         (
             "Attachments",
-            json!([{ "PartID": "0", "FileName": "a.pdf", "ContentType": "application/pdf", "ContentID": "", "Size": 3 }]),
+            json!([{ "PartID": "2", "FileName": "a.pdf", "ContentType": "application/pdf", "ContentID": "", "Size": 3 }]),
         ),
         (
             "Inline",
-            json!([{ "PartID": "1", "FileName": "attachment-1.png", "ContentType": "image/png", "ContentID": "i@x", "Size": 3 }]),
+            json!([{ "PartID": "3", "FileName": "attachment-1.png", "ContentType": "image/png", "ContentID": "i@x", "Size": 3 }]),
         ),
         (
             "ListUnsubscribe",
@@ -122,14 +122,47 @@ async fn a_message_of_mailpit_has_its_fields() {
     let headers = api.get("/api/v1/message/latest/headers").await.json();
     assert_eq!(headers["Message-Id"], json!(["<1@sender.test>"]));
     assert_eq!(headers["Subject"], json!(["Your =?utf-8?q?c=C3=B6de?="]));
+    assert_eq!(headers["Return-Path"], json!(["<bounces@sender.test>"]));
+    assert!(headers["Received"][0].as_str().is_some_and(|trace| trace.starts_with("from ")), "{headers}");
     let raw = api.get(&format!("/api/v1/message/{id}/raw")).await;
     assert!(text(&raw).1.ends_with(MAIL), "{raw:?}");
-    let part = api.get(&format!("/api/v1/message/{id}/part/0")).await;
+    assert_eq!(message["Size"], raw.body.len());
+    assert_eq!(api.get("/api/v1/messages").await.json()["messages"][0]["Size"], raw.body.len());
+    let part = api.get(&format!("/api/v1/message/{id}/part/2")).await;
     assert_eq!((part.header("content-type"), &part.body[..]), (Some("application/pdf"), &b"PDF"[..]));
+    for body_or_nothing in ["0", "1", "4", "2.1"] {
+        assert_eq!(api.get(&format!("/api/v1/message/{id}/part/{body_or_nothing}")).await.status, 404);
+    }
     assert_eq!(text(&api.get(&format!("/view/{id}.txt")).await), (200, "one\ntwo"));
     let page = api.get("/view/latest.html").await;
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
-    assert_eq!(api.get("/api/v1/info").await.json()["Messages"], 1);
+    let info = api.get("/api/v1/info").await.json();
+    assert_eq!((&info["Messages"], &info["Version"]), (&json!(1), &json!(concat!("v", env!("CARGO_PKG_VERSION")))));
+    assert_eq!(api.get("/livez").await.status, 200);
+}
+
+#[tokio::test]
+async fn an_attachment_without_a_body_is_part_0() {
+    let api = mailpit().await;
+    api.receive(&["ann@example.test"], "Content-Type: application/pdf; name=a.pdf\r\n\r\nPDF").await;
+    let message = api.get("/api/v1/message/latest").await.json();
+    assert_eq!((&message["Attachments"][0]["PartID"], &message["Inline"]), (&json!("0"), &json!([])));
+    assert_eq!(&api.get("/api/v1/message/latest/part/0").await.body[..], b"PDF");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_refused_in_words() {
+    let api = mailpit().await;
+    receive(&api, &["ann@example.test"], "unread").await;
+    let answer = Answer::to(api.request("PUT", "/api/v1/messages").body("{\"Read\":true}")).await;
+    assert!(matches!(text(&answer), (400, detail) if detail.contains("marked as read")), "{answer:?}");
+    for field in ["https://x.test/u", "<ftp://x.test/u>"] {
+        api.receive(&["ann@example.test"], &format!("List-Unsubscribe: {field}\r\n\r\nx")).await;
+        api.clock.advance(Duration::from_millis(300));
+        let list = api.get("/api/v1/message/latest").await.json()["ListUnsubscribe"].clone();
+        let errors = format!("\"{field}\" no valid unsubscribe links found");
+        assert_eq!((&list["Links"], &list["Errors"]), (&json!([]), &json!(errors)));
+    }
 }
 
 #[tokio::test]
