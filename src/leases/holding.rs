@@ -159,9 +159,13 @@ impl Leases {
     }
 
     /// The living lease of an address, if the caller holds it or is the administrator.
-    async fn held(&self, address: &Address, reader: Reader) -> Result<LeaseRecord, LeaseError> {
+    pub async fn at(&self, address: &Address, reader: Reader) -> Result<Option<LeaseRecord>, StoreError> {
         let (lease, now) = (self.find(address).await?, self.clock.now());
-        lease.filter(|lease| lease.is_living(now) && reader.holds(lease)).ok_or(LeaseError::Unknown)
+        Ok(lease.filter(|lease| lease.is_living(now) && reader.holds(lease)))
+    }
+
+    async fn held(&self, address: &Address, reader: Reader) -> Result<LeaseRecord, LeaseError> {
+        self.at(address, reader).await?.ok_or(LeaseError::Unknown)
     }
 }
 
