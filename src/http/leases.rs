@@ -107,6 +107,7 @@ fn shown(api: &Api, lease: &LeaseRecord) -> Value {
         "domain": lease.mailbox.domain(),
         "createdAt": lease.created_at.to_interface(),
         "expiresAt": lease.ends_at().to_interface(),
+        "heldUntil": lease.expires_at.to_interface(),
         "idleSeconds": lease.idle,
         "messagesLeft": lease.messages_left,
         "keepSeconds": lease.keep(api.config.leases.keep_max).as_secs(),

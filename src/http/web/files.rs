@@ -61,6 +61,7 @@ const LATE: &[(&str, &str)] = files![
     "mail.js",
     "overview.js",
     "plot.js",
+    "prolong.js",
     "save.js",
     "token.js",
     "types.js",

@@ -64,6 +64,7 @@ export const ar = {
   from: 'من',
   goTo: 'فتح عنوان',
   headerFields: 'حقول الترويسة',
+  idleEnd: 'ينتهي بعد {time} دون قراءة',
   inboxOf: 'صندوق {address}',
   interfaceDocs: 'واجهة HTTP',
   isPrivate: 'خاص بك وبالمسؤول',

@@ -64,6 +64,7 @@ export const de = {
   from: 'Von',
   goTo: 'Adresse öffnen',
   headerFields: 'Kopfzeilen',
+  idleEnd: 'endet nach {time} ohne Leser',
   inboxOf: 'Postfach von {address}',
   interfaceDocs: 'Die HTTP-Schnittstelle',
   isPrivate: 'Privat für Sie und den Administrator',

@@ -64,6 +64,7 @@ export const es = {
   from: 'De',
   goTo: 'Abrir una dirección',
   headerFields: 'Campos de cabecera',
+  idleEnd: 'termina tras {time} sin lectura',
   inboxOf: 'Buzón de {address}',
   interfaceDocs: 'La interfaz HTTP',
   isPrivate: 'Privada para usted y el administrador',

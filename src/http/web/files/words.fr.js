@@ -64,6 +64,7 @@ export const fr = {
   from: 'De',
   goTo: 'Ouvrir une adresse',
   headerFields: 'Champs d’en-tête',
+  idleEnd: 'se termine après {time} sans lecture',
   inboxOf: 'Boîte de {address}',
   interfaceDocs: 'L’interface HTTP',
   isPrivate: 'Privée pour vous et l’administrateur',

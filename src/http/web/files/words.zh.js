@@ -64,6 +64,7 @@ export const zh = {
   from: '发件人',
   goTo: '打开地址',
   headerFields: '邮件头',
+  idleEnd: '{time} 无人阅读即结束',
   inboxOf: '{address} 的收件箱',
   interfaceDocs: 'HTTP 接口',
   isPrivate: '仅您和管理员可阅读',
