@@ -12,6 +12,7 @@
 //!   data, body     octets after DATA and BDAT
 //! fault          the rules for faults on purpose
 //! reply          the replies                      reasons   why a session ended, which limit refused something
+//! causes         what other rooms refuse, as replies
 //! refusals       log lines of refusals            metrics   counters
 //! ```
 
@@ -19,6 +20,7 @@ mod accept;
 mod auth;
 mod backend;
 mod body;
+mod causes;
 mod command;
 mod data;
 pub mod fault;
