@@ -1,8 +1,13 @@
 //! Log lines: structured, to stderr.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
+use std::mem::take;
+use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::Subscriber;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -13,13 +18,18 @@ use crate::config::LogFormat;
 
 /// The variable with a filter of log lines: `target=level` and `level`, separated by commas.
 const RUST_LOG: &str = "RUST_LOG";
+/// How long a line waits for room where the one before had some. Then lines are lost until there is room again.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// So much a pipe takes at once that has any room (`PIPE_BUF` of Linux), in octets.
+const PIECE_OCTETS: usize = 4096;
 
 /// Sends the log of the whole process to stderr.
 ///
 /// `verbosity` counts `-v`: 0 shows what an operator needs, 1 what helps to find a fault, 2 and more everything. With
 /// `is_quiet` only warnings and errors are shown.
 /// `RUST_LOG`, where it is set and valid, takes the place of it. Colour is used on a terminal unless `NO_COLOR` is set.
-/// Only the first call in a process has an effect.
+/// Only the first call in a process has an effect. Where nobody reads stderr, lines are lost rather than that the service
+/// stands still.
 pub fn init(format: LogFormat, verbosity: u8, is_quiet: bool) {
     let given = env::var(RUST_LOG).unwrap_or_default();
     let is_colour_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -29,7 +39,7 @@ pub fn init(format: LogFormat, verbosity: u8, is_quiet: bool) {
         format,
         filter(&given, verbosity, is_quiet),
         has_colour,
-        io::stderr,
+        Lines::to(io::stderr()),
     ));
     if given.parse::<Targets>().is_err() {
         tracing::warn!("RUST_LOG is not valid and has no effect");
@@ -63,17 +73,80 @@ where
     }
 }
 
+/// Writes lines as long as somebody makes room for them, and counts those that are lost.
+struct Lines<W>(Mutex<Output<W>>);
+
+struct Output<W> {
+    file: W,
+    lost: u64,
+    /// Whether the last line of the file is the beginning of one that was lost.
+    is_cut: bool,
+}
+
+impl<W> Lines<W> {
+    const fn to(file: W) -> Self {
+        Self(Mutex::new(Output { file, lost: 0, is_cut: false }))
+    }
+}
+
+impl<W: Write + AsFd> Output<W> {
+    /// Writes a line, unless it is lost. Returns how many were lost before it.
+    fn write(&mut self, line: &[u8]) -> u64 {
+        let end_of_cut: &[u8] = if self.is_cut { b"\n" } else { b"" };
+        for piece in end_of_cut.chunks(1).chain(line.chunks(PIECE_OCTETS)) {
+            if !self.has_room() {
+                self.lost += 1;
+                return 0;
+            }
+            // Of what fails here nobody can be told.
+            let _ = self.file.write_all(piece);
+            self.is_cut = true;
+        }
+        self.is_cut = false;
+        take(&mut self.lost)
+    }
+
+    /// Whether a piece can be written without waiting for a reader. One that has gone is not waited for either.
+    fn has_room(&self) -> bool {
+        let wait = if self.lost == 0 { PATIENCE } else { Duration::ZERO };
+        let wait = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
+        poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&wait)).is_ok_and(|ready| ready > 0)
+    }
+}
+
+impl<W: Write + AsFd> Write for &Lines<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let lost = self.0.lock().unwrap_or_else(PoisonError::into_inner).write(line);
+        if lost > 0 {
+            tracing::warn!(lines = lost, "lines of the log were lost, since nobody read them");
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'w, W: Write + AsFd + 'static> MakeWriter<'w> for Lines<W> {
+    type Writer = &'w Self;
+
+    fn make_writer(&'w self) -> Self::Writer {
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-    use std::sync::{Arc, Mutex};
+    use std::io::{PipeReader, Read, pipe};
+    use std::sync::Arc;
 
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
+    struct Memory(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Lines {
+    impl Write for Memory {
         fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
             self.0.lock().expect("lock").write(octets)
         }
@@ -85,7 +158,7 @@ mod tests {
 
     /// What is logged while `log` runs.
     fn logged(format: LogFormat, given: &str, verbosity: u8, has_colour: bool, log: impl FnOnce()) -> String {
-        let lines = Lines::default();
+        let lines = Memory::default();
         let writer = lines.clone();
         let subscriber = subscriber(format, filter(given, verbosity, false), has_colour, move || writer.clone());
         tracing::subscriber::with_default(subscriber, log);
@@ -132,5 +205,43 @@ mod tests {
         let log = || tracing::info!("a line");
         assert!(!logged(LogFormat::Text, "", 0, false, log).contains('\x1b'));
         assert!(logged(LogFormat::Text, "", 0, true, log).contains('\x1b'));
+    }
+
+    /// What is in a pipe, as text.
+    fn drained(from: &mut PipeReader) -> String {
+        rustix::fs::fcntl_setfl(&*from, rustix::fs::OFlags::NONBLOCK).expect("a reader that does not wait");
+        let mut octets = Vec::new();
+        from.read_to_end(&mut octets).expect_err("no end");
+        String::from_utf8(octets).expect("UTF-8")
+    }
+
+    #[test]
+    fn what_nobody_reads_is_lost_and_the_next_line_is_whole() {
+        let (mut reader, writer) = pipe().expect("a pipe");
+        let subscriber = subscriber(LogFormat::Json, filter("", 0, false), false, Lines::to(writer));
+        tracing::subscriber::with_default(subscriber, || {
+            // Of the 16 pages of a pipe a line takes three, so that the sixth is cut.
+            let long = "x".repeat(2 * PIECE_OCTETS);
+            for _ in 0..100 {
+                tracing::info!(long, "unread");
+            }
+            let unread = drained(&mut reader);
+            assert_eq!((unread.matches("{\"").count(), unread.lines().count(), unread.ends_with('x')), (6, 6, true));
+            tracing::info!("read");
+            let read = drained(&mut reader);
+            assert!(read.starts_with("\n{\"") && read.ends_with("}\n") && read.contains("\"read\""), "{read}");
+        });
+    }
+
+    #[test]
+    fn the_lost_are_counted() {
+        let (mut reader, writer) = pipe().expect("a pipe");
+        let mut output = Output { file: writer, lost: 0, is_cut: false };
+        // A pipe has 16 pages.
+        for _ in 0..16 + 3 {
+            assert_eq!(output.write(&[b'x'; PIECE_OCTETS]), 0);
+        }
+        drained(&mut reader);
+        assert_eq!((output.write(b"x"), output.write(b"x")), (3, 0));
     }
 }

@@ -126,6 +126,13 @@ async fn agreed(cx: &Context, question: &str, what: &str) -> Result<(), Error> {
     cx.agreed(question, "changed").await
 }
 
+/// Says which store is about to change if nobody named it.
+fn tell_of_place(cx: &Context, store: &OfflineStore) {
+    if !store.is_named() {
+        cx.hint(&format!("the store is {}; --data-dir names another", store.path().display()));
+    }
+}
+
 /// Says so if a store could not take over the tokens of the one that it replaced.
 fn tell_of_tokens(cx: &Context, has_tokens: bool) {
     if !has_tokens {
@@ -198,6 +205,7 @@ fn show(cx: &Context, report: &CheckReport) -> Result<(), Error> {
 }
 
 async fn salvage(cx: &Context, store: &OfflineStore) -> Result<(), Error> {
+    tell_of_place(cx, store);
     let question = format!("Go on without what is damaged in {}?", store.path().display());
     let agreed = agreed(cx, &question, "going on without what is damaged").await;
     agreed.map_err(|no| if no.is_silent() { Error::ending(Exit::CheckFailed) } else { no })?;
@@ -274,6 +282,7 @@ async fn restore(cx: &Context, file: PathBuf, with_events: bool) -> Result<(), E
         return show_counts(cx, counts);
     }
     let store = OfflineStore::take(&sources, true).await?;
+    tell_of_place(cx, &store);
     if store.holds_store() {
         let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
         agreed(cx, &question, "replacing a store").await?;

@@ -11,8 +11,8 @@ use super::{Client, ClientError, Failure, with_query};
 use crate::model::Address;
 
 /// The events of an address, or of all. The member `event` says which it is: `email.received`, `email.deleted`, `email.expired`
-/// or `reset`. The others are what the service says about it; `reset` has none. If the address is a private inbox of the caller,
-/// its end is an error.
+/// or `reset`. The others are what the service says about it; `reset` has none. If the caller reads a private inbox at the
+/// address, its end is an error.
 pub struct Events<'c> {
     client: &'c Client,
     to: Option<Address>,

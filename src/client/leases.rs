@@ -91,11 +91,22 @@ impl Client {
 
     /// Whether the key that the caller bears opens a private inbox at this address. A `+tag` does not matter.
     pub async fn holds(&self, address: &Address) -> Result<bool, ClientError> {
-        if !self.transport.token().is_some_and(|token| token.is_key()) {
-            return Ok(false);
+        Ok(self.transport.token().is_some_and(|token| token.is_key()) && self.is_listed(address, &[]).await?)
+    }
+
+    /// Whether there is a private inbox at this address that the caller reads, as its holder or as the administrator.
+    async fn reads_privately(&self, address: &Address) -> Result<bool, ClientError> {
+        if !self.is_administrator() {
+            return self.holds(address).await;
         }
-        let leases = match self.leases().await {
-            Err(error) if error.is("token_invalid") => return Ok(false),
+        self.is_listed(address, &[("address", Some(address.to_string()))]).await
+    }
+
+    /// Whether an address is among the private inboxes that the service lists.
+    async fn is_listed(&self, address: &Address, query: &[(&str, Option<String>)]) -> Result<bool, ClientError> {
+        let leases: Value = match self.get(LEASES, query).await {
+            Err(error) if error.is("token_required") => return Ok(false),
+            Err(error) if error.is("token_invalid") && !self.is_administrator() => return Ok(false),
             leases => leases?,
         };
         let mailbox = |address: &Address| address.mailbox(Subaddressing::Strip);
@@ -125,29 +136,31 @@ impl Client {
     }
 }
 
-/// What is followed of the mail of an address. A private inbox of the caller must stay his: without it his requests would
-/// be about what anybody gets for the address.
+/// What is followed of the mail of an address. A private inbox that the caller reads must stay that: after its end his
+/// requests would be about what anybody gets for the address.
 #[derive(Debug)]
 pub(super) struct Followed {
-    own: Option<Address>,
+    address: Option<Address>,
+    is_private: bool,
 }
 
 impl Followed {
     /// Begins to follow an address, or all.
     pub(super) async fn begin(client: &Client, address: Option<&Address>) -> Result<Self, ClientError> {
-        let own = match address {
-            Some(address) if client.holds(address).await? => Some(address.clone()),
-            _ => None,
-        };
-        Ok(Self { own })
+        let mut followed = Self { address: address.cloned(), is_private: false };
+        followed.check(client).await?;
+        Ok(followed)
     }
 
-    /// Fails if it was a private inbox of the caller and is none any more. What a request got before is of the inbox if this
-    /// succeeds.
-    pub(super) async fn check(&self, client: &Client) -> Result<(), ClientError> {
-        match &self.own {
-            Some(own) if !client.holds(own).await? => Err(ClientError::Ended(own.clone())),
-            _ => Ok(()),
+    /// Fails if it was a private inbox that the caller read and is none any more. What a request got before is of the inbox if
+    /// this succeeds.
+    pub(super) async fn check(&mut self, client: &Client) -> Result<(), ClientError> {
+        let Some(address) = &self.address else { return Ok(()) };
+        let is_private = client.reads_privately(address).await?;
+        if self.is_private && !is_private {
+            return Err(ClientError::Ended(address.clone()));
         }
+        self.is_private = is_private;
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 
-use super::destination::{check_ours, data_dir, find_daemon};
+use super::destination::{SYSTEM_DATA_DIR, check_meant, check_ours, data_dir, find_daemon, is_usual_data_dir};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
@@ -32,14 +32,19 @@ pub type ProgressCallback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 pub struct OfflineStore {
     directory: Arc<Directory>,
     options: StoreOptions,
+    is_named: bool,
 }
 
 impl OfflineStore {
-    /// Takes the data directory, and makes a missing one if `is_made`. A daemon that runs on it is a conflict.
+    /// Takes the data directory, and makes a missing one if `is_made`, unless that of a service is probably meant. A daemon
+    /// that runs on it is a conflict.
     pub async fn take(sources: &Sources, is_made: bool) -> Result<Self, Error> {
-        let path = data_dir(sources)?;
+        let (path, is_named) = (data_dir(sources)?, !is_usual_data_dir(sources)?);
         refuse_daemon(sources, &path)?;
         if is_made {
+            if !is_named {
+                check_meant(&path, Path::new(SYSTEM_DATA_DIR))?;
+            }
             Directory::create(&path)?;
         }
         check_ours(&path, None)?;
@@ -47,7 +52,7 @@ impl OfflineStore {
         let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
         loop {
             match Directory::lock(&path) {
-                Ok(directory) => return Ok(Self { directory: Arc::new(directory), options }),
+                Ok(directory) => return Ok(Self { directory: Arc::new(directory), options, is_named }),
                 Err(OpenError::Locked { .. }) if tokio::time::Instant::now() < deadline => {
                     refuse_daemon(sources, &path)?;
                     tokio::time::sleep(PAUSE).await;
@@ -63,6 +68,11 @@ impl OfflineStore {
     /// The data directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// Whether somebody named it: in a flag, the environment or the configuration.
+    pub const fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// Whether there is a store in it.

@@ -8,12 +8,8 @@ use crate::error::{Error, Exit};
 use crate::model::Address;
 
 /// The flags that stand for members of a body, as the service names them in what it says.
-const FLAGS: [(&str, &str); 4] = [
-    ("'forSeconds'", "--for in seconds"),
-    ("'idleSeconds'", "--idle in seconds"),
-    ("'messages'", "--messages"),
-    ("'keepSeconds'", "--keep in seconds"),
-];
+const FLAGS: [(&str, &str); 4] =
+    [("'forSeconds'", "--for"), ("'idleSeconds'", "--idle"), ("'messages'", "--messages"), ("'keepSeconds'", "--keep")];
 
 /// A refusal as the server words it (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -41,7 +41,7 @@ impl WaitQuery {
     }
 }
 
-/// The mails that pass, from the oldest on, each once. If the address is a private inbox of the caller, its end is an error.
+/// The mails that pass, from the oldest on, each once. If the caller reads a private inbox at the address, its end is an error.
 #[derive(Debug)]
 pub struct Arrivals<'c> {
     client: &'c Client,
@@ -81,7 +81,7 @@ impl Arrivals<'_> {
 
     /// Waits for a mail, as [`Arrivals::next`] does. It may have been given before.
     async fn any(
-        &self,
+        &mut self,
         deadline: Instant,
         on_away: &mut impl FnMut(&ClientError),
     ) -> Result<Option<Mail>, ClientError> {
@@ -110,7 +110,7 @@ impl Arrivals<'_> {
         Ok(None)
     }
 
-    async fn asked(&self, timeout: Duration) -> Result<Option<Mail>, ClientError> {
+    async fn asked(&mut self, timeout: Duration) -> Result<Option<Mail>, ClientError> {
         let answer = self.client.wait_once(&self.query, timeout).await;
         if !matches!(answer, Ok(Some(_))) {
             self.followed.check(self.client).await?;

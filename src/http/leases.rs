@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::addresses::chosen_or;
 use super::authentication::key_required;
 use super::{Answer, Api, Caller, Code, Created, Deleted, JsonObject, Problem, Query};
-use crate::leases::{Taken, Term, Terms, Wanted};
+use crate::leases::{Reader, Taken, Term, Terms, Wanted};
 use crate::model::{Address, LeaseRecord};
 use crate::random::private_local_part;
 
@@ -33,9 +33,15 @@ pub(super) async fn take(State(api): State<Arc<Api>>, caller: Caller, body: Json
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-/// `GET /api/addresses`: those of the key, the oldest first.
-pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller) -> Answer<Value> {
-    let leases = api.leases.of(caller.key.ok_or_else(key_required)?).await?;
+/// `GET /api/addresses`: those of the key, the oldest first. With `address` that one, which a token shows, too.
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Value> {
+    let reader = caller.reader();
+    let is_of_one = query.get("address")?.is_some_and(|address| !address.is_empty());
+    let leases = if is_of_one && reader != Reader::Public {
+        api.leases.at(&query.address("address")?, reader).await?.into_iter().collect()
+    } else {
+        api.leases.of(caller.key.ok_or_else(key_required)?).await?
+    };
     Ok(Json(json!({ "addresses": leases.iter().map(|lease| shown(&api, lease)).collect::<Vec<_>>() })))
 }
 
@@ -101,6 +107,7 @@ fn shown(api: &Api, lease: &LeaseRecord) -> Value {
         "domain": lease.mailbox.domain(),
         "createdAt": lease.created_at.to_interface(),
         "expiresAt": lease.ends_at().to_interface(),
+        "heldUntil": lease.expires_at.to_interface(),
         "idleSeconds": lease.idle,
         "messagesLeft": lease.messages_left,
         "keepSeconds": lease.keep(api.config.leases.keep_max).as_secs(),

@@ -55,10 +55,14 @@ impl Leases {
         if let Some(before) = before.as_ref().filter(|before| now < before.rests_until()) {
             return Err(in_use(before, now));
         }
-        // Whoever reads an address without a lease must not lose it to another.
-        let newest = self.store.list(&mailbox, PageRequest { offset: 0, limit: 1 }, now).await?;
-        if let Some(newest) = newest.emails.first() {
-            return Err(LeaseError::InUse { until: newest.expires_at });
+        // Whoever reads an address without a lease must not lose it to another. Other tags of it nobody can look for: the store
+        // finds mailboxes by their whole names.
+        for subaddressing in [Subaddressing::Strip, config.mail.subaddressing] {
+            let newest = PageRequest { offset: 0, limit: 1 };
+            let newest = self.store.list(&address.mailbox(subaddressing), newest, now).await?;
+            if let Some(newest) = newest.emails.first() {
+                return Err(LeaseError::InUse { until: newest.expires_at });
+            }
         }
         let client = self.room(key, who, now).await?;
         let fresh = || {
@@ -155,9 +159,13 @@ impl Leases {
     }
 
     /// The living lease of an address, if the caller holds it or is the administrator.
-    async fn held(&self, address: &Address, reader: Reader) -> Result<LeaseRecord, LeaseError> {
+    pub async fn at(&self, address: &Address, reader: Reader) -> Result<Option<LeaseRecord>, StoreError> {
         let (lease, now) = (self.find(address).await?, self.clock.now());
-        lease.filter(|lease| lease.is_living(now) && reader.holds(lease)).ok_or(LeaseError::Unknown)
+        Ok(lease.filter(|lease| lease.is_living(now) && reader.holds(lease)))
+    }
+
+    async fn held(&self, address: &Address, reader: Reader) -> Result<LeaseRecord, LeaseError> {
+        self.at(address, reader).await?.ok_or(LeaseError::Unknown)
     }
 }
 

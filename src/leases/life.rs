@@ -1,8 +1,10 @@
 //! What is true of a lease in time. Nothing here reads a clock.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::config::LeasesConfig;
+use crate::config::value::show_duration;
 use crate::model::{LeaseRecord, Timestamp};
 
 /// The shortest time without a reading after which a lease may end.
@@ -42,7 +44,6 @@ pub enum Term {
 
 /// A term is not within its bounds. Zero is permitted for [`Term::Idle`] and [`Term::Messages`], too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("accepted is {least} to {most}")]
 pub struct OutOfRange {
     /// Which term.
     pub term: Term,
@@ -50,6 +51,19 @@ pub struct OutOfRange {
     pub least: u64,
     /// The most, likewise.
     pub most: u64,
+}
+
+/// Says the bounds as durations, and in seconds for who sends those.
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { term, least, most } = self;
+        let zero = if matches!(term, Term::Idle | Term::Messages) { "0, or " } else { "" };
+        if *term == Term::Messages {
+            return write!(f, "accepted is {zero}{least} to {most}");
+        }
+        let [low, high] = [*least, *most].map(|seconds| show_duration(Duration::from_secs(seconds)));
+        write!(f, "accepted is {zero}{low} to {high} ({least} to {most} seconds)")
+    }
 }
 
 impl Terms {

@@ -11,6 +11,7 @@
 //!   path           reverse-paths, forward-paths   auth      exchanges of AUTH
 //!   data, body     octets after DATA and BDAT
 //! reply          the replies                      reasons   why a session ended, which limit refused something
+//! causes         what other rooms refuse, as replies
 //! refusals       log lines of refusals            metrics   counters
 //! ```
 
@@ -18,6 +19,7 @@ mod accept;
 mod auth;
 mod backend;
 mod body;
+mod causes;
 mod command;
 mod data;
 mod io;

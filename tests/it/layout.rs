@@ -8,7 +8,8 @@ use crate::support::files::path;
 const BOUNDS: &[(&str, &str)] = &[
     // Pure modules do no I/O, write no log, read no clock and draw no random number: now is an argument.
     (
-        "model/ mime/ leases/life admission/usage admission/what connections/proxy smtp/auth smtp/body smtp/command smtp/data fault/ value \
+        "model/ mime/ leases/life admission/usage admission/what connections/proxy fault/ value smtp/auth smtp/body smtp/causes smtp/command \
+         smtp/data store/mail/decide store/mail/limits store/outbox_rules store/receiver_health \
          smtp/line smtp/metrics smtp/path smtp/reasons smtp/reply dns/mx domains/storm webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
          webhook/request webhook/outcome",
         "std::fs std::env std::process std::os:: std::io::stdin std::io::stdout std::io::stderr SystemTime Instant Local::now \

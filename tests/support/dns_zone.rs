@@ -149,6 +149,11 @@ impl DnsZone {
         self.change(name, |node| node.is_cut_short = true);
     }
 
+    /// How many questions for `name` came, of any kind.
+    pub(crate) fn questions(&self, name: &str) -> usize {
+        self.count(name, |_| true)
+    }
+
     /// How often the MX of `name` was asked for; a question that was sent again counts once.
     pub(crate) fn mx_questions(&self, name: &str) -> usize {
         self.count(name, |asked| asked.kind == RecordType::MX)

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use siphasher::sip::SipHasher13;
 
 use super::{Access, ServerUrl, Transport};
-use crate::config::{self, Sources};
+use crate::config::{self, Sources, ValueOrigin};
 use crate::daemon::try_socket;
 use crate::error::{Error, Exit};
+use crate::store::disk::is_store;
 
 /// The socket of a daemon under systemd, which a command tries when no data directory is named.
 pub const SYSTEM_SOCKET: &str = "/run/tempmail/tempmail.sock";
+/// Where the service of a package has its store.
+pub(super) const SYSTEM_DATA_DIR: &str = "/var/lib/tempmail";
 /// The longest path of a socket in octets: `sun_path` is 108 with its final zero.
 const SOCKET_PATH_OCTETS_MAX: usize = 107;
 
@@ -64,6 +67,24 @@ pub fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
     };
     // The socket of a long path is named after it, so daemon and command must spell it alike.
     std::path::absolute(&dir).map_err(|error| Error::usage(format!("{}: {error}", dir.display())))
+}
+
+/// Whether nobody named the data directory, so that it is the usual one of whoever runs the command.
+pub(super) fn is_usual_data_dir(sources: &Sources) -> Result<bool, Error> {
+    let is_of_service = sources.env.get("STATE_DIRECTORY").is_some_and(|dir| !dir.is_empty());
+    let is_named = is_of_service || named_data_dir(sources).is_some();
+    Ok(!is_named && matches!(config::load(sources)?.config.origin("data-dir"), ValueOrigin::Default(_)))
+}
+
+/// Checks that a new store in a usual data directory can be meant: not where a service of this machine has one, and this
+/// directory has none.
+pub(super) fn check_meant(data_dir: &Path, of_service: &Path) -> Result<(), Error> {
+    if of_service.symlink_metadata().is_err() || is_store(data_dir) {
+        return Ok(());
+    }
+    let (data_dir, of_service) = (data_dir.display(), of_service.display());
+    Err(Error::usage(format!("{data_dir} has no store, and a service of this machine keeps its mail in {of_service}"))
+        .hint(format!("give --data-dir {of_service}, as the user of the service, or --data-dir {data_dir}")))
 }
 
 /// Whether a daemon runs on this machine.

@@ -104,3 +104,31 @@ fn a_bad_configuration_is_said_as_one() {
     let missing = Sources { config_file: Some("/does/not/exist.toml".into()), ..sources(None, &[("HOME", "/h")]) };
     assert_eq!(data_dir(&missing).expect_err("no file").exit(), Exit::BadConfig);
 }
+
+#[test]
+fn a_new_store_beside_that_of_a_service_must_be_named() {
+    let dir = tempfile::tempdir().expect("directory");
+    let (own, of_service) = (dir.path().join("own"), dir.path().join("service"));
+    assert!(check_meant(&own, &of_service).is_ok(), "there is no service");
+    std::fs::create_dir(&of_service).expect("directory");
+    let error = check_meant(&own, &of_service).expect_err("the other one is meant");
+    assert_eq!(error.exit(), Exit::Usage);
+    assert!(error.what_to_do().is_some_and(|hint| hint.contains(&format!("--data-dir {}", of_service.display()))));
+    assert!(!own.exists());
+    std::fs::create_dir_all(own.join("store")).expect("directory");
+    std::fs::write(own.join("store").join("a-file"), "").expect("write");
+    assert!(check_meant(&own, &of_service).is_ok(), "it has a store");
+
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, "data-dir = '/file'").expect("write");
+    let is_usual = |flag: Option<&Path>, env: &[(&str, &str)], config_file: Option<&PathBuf>| {
+        let given = Sources { config_file: config_file.cloned(), ..sources(flag, env) };
+        is_usual_data_dir(&given).expect("settings")
+    };
+    let home = ("HOME", "/home/ann");
+    assert!(is_usual(None, &[home], None));
+    assert!(!is_usual(Some(&own), &[home], None));
+    assert!(!is_usual(None, &[home, ("TEMPMAIL_DATA_DIR", "/env")], None));
+    assert!(!is_usual(None, &[home, ("STATE_DIRECTORY", "/var/lib/tempmail")], None));
+    assert!(!is_usual(None, &[home], Some(&file)));
+}

@@ -24,7 +24,7 @@ use crate::email::Fields;
 use crate::events::{Event, Happening, Hint, Position, Subscription};
 use crate::http::authentication::administrator_only;
 use crate::http::{Api, Caller, Problem, Query, Room};
-use crate::model::{Listed, Mailbox};
+use crate::model::{Address, Listed, Mailbox};
 use crate::store::EmailsAfter;
 
 /// How often a stream without events gets a comment, so that both sides see that the other is there.
@@ -50,8 +50,9 @@ pub(in crate::http) async fn stream(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, Problem> {
-    let mailbox = match query.get("to")? {
-        Some(_) => Some(api.mailbox(&mut caller, &query.address("to")?).await?),
+    let to = query.opt::<Address>("to")?;
+    let mailbox = match &to {
+        Some(to) => Some(api.mailbox(&mut caller, to).await?),
         None if !caller.reads_all() => return Err(administrator_only()),
         None => None,
     };
@@ -63,7 +64,8 @@ pub(in crate::http) async fn stream(
     let position = api.store.position(mailbox.as_ref()).await?;
     let shown_through = shown_through(mailbox.as_ref(), position);
     let ends_at = Instant::now() + AGE_MAX;
-    let mut feed = Feed { api, caller, mailbox, events, position, shown_through, repeat: 0..0, ends_at, _place: place };
+    let mut feed =
+        Feed { api, caller, to, mailbox, events, position, shown_through, repeat: 0..0, ends_at, _place: place };
     let begin = Bytes::from(format!("retry: {RETRY_MILLIS}\n{}", feed.resume(last_event_id).await?));
     let pieces = stream::unfold(Box::new(feed), |mut feed| async move { Some((Box::pin(feed.next()).await?, feed)) });
     let pieces = stream::once(async { begin }).chain(pieces).map(Ok::<_, Infallible>);
@@ -80,6 +82,8 @@ fn shown_through(mailbox: Option<&Mailbox>, position: Position) -> u64 {
 struct Feed {
     api: Arc<Api>,
     caller: Caller,
+    /// The address that it is about; `None` for all.
+    to: Option<Address>,
     /// `None` for all mailboxes.
     mailbox: Option<Mailbox>,
     events: Subscription,
@@ -173,7 +177,14 @@ impl Feed {
                 biased;
                 _ = self.api.stopping() => return Ok(None),
                 hint = self.events.next() => hint,
-                () = sleep(HEARTBEAT_EVERY) => return Ok(Some(Bytes::from_static(HEARTBEAT))),
+                () = sleep(HEARTBEAT_EVERY) => {
+                    // A client that comes back follows the inbox that the address has by then.
+                    let is_current = match (&self.to, &self.mailbox) {
+                        (Some(to), Some(mailbox)) => self.api.is_current(&self.caller, to, mailbox).await?,
+                        _ => true,
+                    };
+                    return Ok(is_current.then(|| Bytes::from_static(HEARTBEAT)));
+                }
             };
             let event = match hint {
                 Hint::Missed => {

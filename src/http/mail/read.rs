@@ -15,7 +15,7 @@ impl Api {
     ///
     /// Every handler gets its mailboxes here. The address counts as opened by the caller.
     pub(in crate::http) async fn mailbox(&self, caller: &mut Caller, address: &Address) -> Result<Mailbox, Problem> {
-        let mailbox = self.leases.mailbox(address, caller.reader()).await?;
+        let mailbox = self.mailbox_of(caller, address).await?;
         caller.lease = mailbox.lease();
         if caller.is_confined && caller.lease.is_none() {
             return Err(closed("mail of other addresses than those of your key"));
@@ -23,6 +23,21 @@ impl Api {
         self.check_role(caller, &mailbox)?;
         self.leases.opened(&mailbox, caller.who).await?;
         Ok(mailbox)
+    }
+
+    /// Whether a mailbox is still the one that an address is for a caller. A lease that begins gives another one to whoever
+    /// may read its mail, and then nothing more arrives at this one.
+    pub(super) async fn is_current(
+        &self,
+        caller: &Caller,
+        address: &Address,
+        mailbox: &Mailbox,
+    ) -> Result<bool, StoreError> {
+        Ok(self.mailbox_of(caller, address).await? == *mailbox)
+    }
+
+    async fn mailbox_of(&self, caller: &Caller, address: &Address) -> Result<Mailbox, StoreError> {
+        self.leases.mailbox(address, caller.reader()).await
     }
 
     /// Whether a caller may use a mailbox, as far as leases say.

@@ -61,6 +61,7 @@ const LATE: &[(&str, &str)] = files![
     "mail.js",
     "overview.js",
     "plot.js",
+    "prolong.js",
     "save.js",
     "token.js",
     "types.js",
@@ -168,6 +169,28 @@ mod tests {
         found.sort();
         served.sort_unstable();
         assert_eq!(found, served);
+    }
+
+    /// What is private is an inbox, in every language: its address is one like any other.
+    #[test]
+    fn every_language_speaks_of_private_inboxes() {
+        for (language, inbox, private_address) in [
+            ("en", "inbox", "private address"),
+            ("de", "Postf", "private Adresse"),
+            ("es", "buzon", "direcciones privadas"),
+            ("fr", "boîte", "adresses privées"),
+            ("zh", "收件箱", "私密地址"),
+            ("ar", "صندوق", "عناوين خاصة"),
+        ] {
+            let name = format!("words.{language}.js");
+            let (_, words) = FIRST.iter().chain(LATE).find(|(known, _)| *known == name).expect("a language");
+            assert!(!words.contains(private_address), "{language}: {private_address}");
+            for key in ["ownKeyLost", "ownKeyMore", "privateAddress", "privateMore", "yourPrivate"] {
+                let phrase = words.lines().find(|line| line.trim_start().starts_with(&format!("{key}:"))).expect(key);
+                let phrase = phrase.replace('ó', "o").replace("صناديق", inbox);
+                assert!(phrase.contains(inbox), "{language}: {phrase}");
+            }
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum OldFiles {
 }
 
 /// Whether a data directory holds a store, or a new one that only has to move.
-pub(super) fn is_store(path: &Path) -> bool {
+pub fn is_store(path: &Path) -> bool {
     let has_files = |store: &Path| fs::read_dir(store).is_ok_and(|mut files| files.next().is_some());
     has_files(&path.join(STORE))
         || [NEXT, NEXT_KEEPING].iter().any(|name| path.join(name).exists())

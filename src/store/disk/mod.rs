@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use directory::Directory;
-pub use layout::OldFiles;
+pub use layout::{OldFiles, is_store};
 
 /// The unit in which files are read and written at best: the size of a page, and of most file systems' blocks.
 pub(crate) const BLOCK_OCTETS: usize = 4096;

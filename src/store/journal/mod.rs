@@ -4,13 +4,14 @@
 //! format  layout of headers, groups, records and hints     files   the files, and reads from them
 //! group   a group that is being encoded                    active  the segment in use
 //! spare   makes the next segment ahead of need             scan    the one reader
-//! search  finds the next group behind damage
+//! search  finds the next group behind damage              begin    continues after what a scan found
 //! ```
 //!
 //! A segment is never written again after an opening, a failed append or a failed sync. The header of the next segment
 //! says where its valid part ends. A file has the name of a segment only once its header is durable.
 
 mod active;
+mod begin;
 mod files;
 mod format;
 mod group;
@@ -21,7 +22,6 @@ mod spare;
 mod tests;
 
 use std::fmt::Debug;
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub(crate) use files::{Files, JournalMessage};
 pub(crate) use format::GROUPS_START;
 pub(in crate::store) use format::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 pub(crate) use group::Group;
-pub(crate) use scan::{Content, Found, Mode, Scanned, scan};
+pub(crate) use scan::{Content, Found, Mode, scan};
 pub(crate) use spare::SpareView;
 
 use active::Active;
@@ -38,8 +38,8 @@ use scan::LastSegment;
 use spare::{Sealed, Spare};
 
 use super::change::RecordPlace;
-use crate::store::disk::{BLOCK_OCTETS, Disk};
-use crate::store::{OpenError, StoreError, StoreOptions};
+use crate::store::disk::BLOCK_OCTETS;
+use crate::store::{StoreError, StoreOptions};
 
 /// The end of the last segment that is reserved for facts that free space.
 const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
@@ -120,42 +120,6 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Continues the journal after what a strict scan found. Makes no file before the first group.
-    ///
-    /// What the last process may not have synced is durable on return: its last group, and the header of its last segment.
-    pub(crate) fn begin(
-        files: Files,
-        found: Scanned,
-        options: &StoreOptions,
-        hints: Arc<dyn Hints>,
-    ) -> Result<Self, OpenError> {
-        let failed = |number: u32, error: &io::Error| OpenError::of_file(&segment_name(number), error);
-        if let Some(last) = &found.last {
-            write_again(&files, last).map_err(|error| failed(last.header.number, &error))?;
-            // On a full disk this makes room for the next segment.
-            cut(&**files.disk(), last.header.number, last.end).map_err(|error| failed(last.header.number, &error))?;
-        }
-        for (number, end) in &found.uncut {
-            cut(&**files.disk(), *number, *end).map_err(|error| failed(*number, &error))?;
-        }
-        let disk = Arc::clone(files.disk());
-        let spare = Spare::start(disk, Arc::clone(&hints), options.segment_octets)
-            .map_err(|error| OpenError::of_file("the next segment", &error))?;
-        Ok(Self {
-            files,
-            hints,
-            last: found.last,
-            active: None,
-            next_group: found.next_group,
-            spare,
-            segment_octets: options.segment_octets,
-            removed: Vec::new(),
-            has_renamed: false,
-            dead_since: None,
-            opened: Instant::now(),
-        })
-    }
-
     /// The segments that can be read.
     pub(crate) fn files(&self) -> &Files {
         &self.files
@@ -390,29 +354,4 @@ impl Journal {
             written * (OVERWRITTEN_WITHIN / 2).as_millis() > of_two
         })
     }
-}
-
-/// Writes again what the last process may not have synced.
-///
-/// The page cache may show it nevertheless, and after a failed sync its pages count as clean, so that another sync alone would
-/// not write them.
-fn write_again(files: &Files, last: &LastSegment) -> io::Result<()> {
-    let Some(file) = files.file(last.header.number)? else { return Err(io::ErrorKind::NotFound.into()) };
-    file.write_at(0, &last.header.encode())?;
-    if let Some(at) = last.last_group {
-        let mut octets = vec![0; (last.end - at) as usize];
-        file.read_at(u64::from(at), &mut octets)?;
-        file.write_at(u64::from(at), &octets)?;
-    }
-    file.sync()?;
-    files.disk().sync_dir()
-}
-
-/// Truncates a segment durably: when the next segment is gone, nothing says any more that its last group was cut off.
-fn cut(disk: &dyn Disk, number: u32, end: u32) -> io::Result<()> {
-    let file = disk.open(&segment_name(number))?;
-    if file.size()? > u64::from(end) {
-        file.set_len(u64::from(end))?;
-    }
-    file.sync()
 }

@@ -10,7 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{Hints, cut};
+use super::Hints;
+use super::begin::cut;
 use crate::store::StoreError;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::is_out_of_space;

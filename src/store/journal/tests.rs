@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use super::scan::Scanned;
 use super::*;
 use crate::model::{EmailId, Envelope, Greeting, Mailbox, Protocol, Recipient, Subaddressing, Timestamp};
+use crate::store::OpenError;
 use crate::store::change::Change;
 use crate::store::check::FindingKind;
 use crate::store::disk::{Directory, Disk};

@@ -3,7 +3,8 @@
 //! ```text
 //! rows      the Emails, by id, mailbox and expiry          events    the pending events, by webhook
 //! segments  what is alive in each segment                  read      lists and counts
-//! decide    what a request changes                         limits    caps of mailboxes, limits of the outbox
+//! request   what is asked, and what that comes to           limits    caps of mailboxes, limits of the outbox
+//! decide    what a request changes
 //! ```
 //!
 //! Facts make all of it: applying the same facts in the same order always has the same result, whoever asked for them.
@@ -12,6 +13,7 @@ mod decide;
 mod events;
 mod limits;
 mod read;
+mod request;
 mod rows;
 mod segments;
 #[cfg(test)]
@@ -19,10 +21,11 @@ mod tests;
 
 use std::time::Duration;
 
-pub(crate) use decide::{Decided, Outcome, Pending, Removals, Request};
+pub(crate) use decide::{Decided, Pending, Removals};
 pub(crate) use events::Due;
 pub(crate) use limits::Limits;
 pub(crate) use read::LiveMessage;
+pub(crate) use request::{Outcome, Request};
 
 use events::{Event as PendingRow, Events};
 pub(crate) use rows::NewMessage;

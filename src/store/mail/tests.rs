@@ -167,6 +167,103 @@ struct Known {
     has_own_life: bool,
 }
 
+/// The Emails as a list, which steps change as they change the rows.
+struct Model {
+    known: Vec<Known>,
+    /// Seconds.
+    now: i64,
+    next_id: u64,
+    next_sequence: u64,
+}
+
+impl Model {
+    /// Follows a step. Returns the request of it, if it makes one.
+    fn follow(&mut self, step: Step, store: &mut Store) -> Option<Request> {
+        let now = at(self.now);
+        match step {
+            Step::Receive { users, octets, own_life } => Some(self.receive(users, octets, own_life)),
+            Step::Delete(_) if self.known.is_empty() => None,
+            Step::Delete(which) => {
+                let which = which % self.known.len();
+                let Known { id, expires_at, sequence, .. } = self.known[which];
+                // What is received in the same group is nobody's to delete yet.
+                if expires_at > now && sequence <= store.mail.last_sequence() {
+                    self.known.remove(which);
+                }
+                Some(Request::Delete { id, now })
+            }
+            Step::DeleteAll { user, limit } => {
+                let through = store.mail.last_sequence();
+                let mut left = limit;
+                self.known.retain(|email| {
+                    let goes = email.user == user && email.sequence <= through && left > 0;
+                    left -= usize::from(goes);
+                    !goes
+                });
+                Some(Request::DeleteAll { mailbox: mailbox(user), through, now, limit })
+            }
+            Step::Record { event, retry } => {
+                let verdict = retry.map_or(Verdict::Delivered, |later| Verdict::Retry(at(self.now + later)));
+                let events: Vec<_> = store.mail.events_after(None).collect();
+                let event = events.get(event.checked_rem(events.len())?)?;
+                Some(Request::record(&[attempt(event, now, verdict)]))
+            }
+            Step::EndAll(number) => Some(Request::EndEvents { webhook: webhook(number), expired_by: None }),
+            Step::Replay(number) => {
+                let emails = self.known.iter().map(|email| email.id).collect();
+                Some(Request::Replay { webhook: webhook(number), emails, now })
+            }
+            Step::Wait(seconds) => {
+                self.now += seconds;
+                None
+            }
+            Step::Roll => {
+                store.segment += 1;
+                None
+            }
+        }
+    }
+
+    fn receive(&mut self, users: BTreeSet<u8>, octets: usize, own_life: Option<i64>) -> Request {
+        let recipients: Vec<(u64, u8)> = (self.next_id..).zip(users).collect();
+        let mut delivery = delivery(self.now, &recipients, octets);
+        if let Some(life) = own_life {
+            delivery.expires_at = at(self.now + life);
+        }
+        let email = |((id, user), sequence): ((u64, u8), u64)| Known {
+            id: email(id),
+            sequence,
+            user,
+            received_at: at(self.now),
+            expires_at: delivery.expires_at,
+            has_own_life: own_life.is_some(),
+        };
+        self.next_id += recipients.len() as u64;
+        self.known.extend(recipients.iter().copied().zip(self.next_sequence..).map(email));
+        self.next_sequence += recipients.len() as u64;
+        Request::Receive { delivery, has_own_life: own_life.is_some() }
+    }
+}
+
+/// One more attempt at an event.
+fn attempt(event: &crate::model::PendingEvent, now: Timestamp, verdict: Verdict) -> crate::model::AttemptRecord {
+    crate::model::AttemptRecord {
+        webhook: event.webhook,
+        event: event.id,
+        email: Some(event.email.id),
+        sequence: event.email.sequence,
+        number: event.attempts + 1,
+        at: now,
+        duration_millis: 1,
+        status: None,
+        error: None,
+        response: String::new(),
+        verdict,
+        disables: None,
+        backs_off_until: None,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
@@ -176,85 +273,14 @@ proptest! {
     ) {
         let hooks = vec![hook(0, 1, None, true), hook(1, 2, Some([192, 0, 2, 1]), false), hook(1, 3, None, false)];
         let mut store = Store::new(limits(), Hooks(hooks));
-        let mut known: Vec<Known> = Vec::new();
-        let (mut now, mut next_id, mut next_sequence, mut expired_by) = (1000, 1, 1, i64::MIN);
+        let mut model = Model { known: Vec::new(), now: 1000, next_id: 1, next_sequence: 1 };
         for group in steps {
-            let mut requests = Vec::new();
-            for step in group {
-                match step {
-                    Step::Receive { users, octets, own_life } => {
-                        let recipients: Vec<(u64, u8)> = users.into_iter().map(|user| { next_id += 1; (next_id, user) }).collect();
-                        let mut delivery = delivery(now, &recipients, octets);
-                        if let Some(life) = own_life {
-                            delivery.expires_at = at(now + life);
-                        }
-                        for (id, user) in recipients {
-                            known.push(Known {
-                                id: email(id),
-                                sequence: next_sequence,
-                                user,
-                                received_at: at(now),
-                                expires_at: delivery.expires_at,
-                                has_own_life: own_life.is_some(),
-                            });
-                            next_sequence += 1;
-                        }
-                        requests.push(Request::Receive { delivery, has_own_life: own_life.is_some() });
-                    }
-                    Step::Delete(which) if !known.is_empty() => {
-                        let which = which % known.len();
-                        requests.push(Request::Delete { id: known[which].id, now: at(now) });
-                        // What is received in the same group is nobody's to delete yet.
-                        if known[which].expires_at > at(now) && known[which].sequence <= store.mail.last_sequence() {
-                            known.remove(which);
-                        }
-                    }
-                    Step::DeleteAll { user, limit } => {
-                        let through = store.mail.last_sequence();
-                        requests.push(Request::DeleteAll { mailbox: mailbox(user), through, now: at(now), limit });
-                        let mut left = limit;
-                        known.retain(|email| {
-                            let goes = email.user == user && email.sequence <= through && left > 0;
-                            left -= usize::from(goes);
-                            !goes
-                        });
-                    }
-                    Step::Record { event, retry } => {
-                        let events: Vec<_> = store.mail.events_after(None).collect();
-                        if !events.is_empty() {
-                            let event = events[event % events.len()].clone();
-                            let verdict = retry.map_or(Verdict::Delivered, |later| Verdict::Retry(at(now + later)));
-                            let attempt = crate::model::AttemptRecord {
-                                webhook: event.webhook,
-                                event: event.id,
-                                email: Some(event.email.id),
-                                sequence: event.email.sequence,
-                                number: event.attempts + 1,
-                                at: at(now),
-                                duration_millis: 1,
-                                status: None,
-                                error: None,
-                                response: String::new(),
-                                verdict,
-                                disables: None,
-                                backs_off_until: None,
-                            };
-                            requests.push(Request::record(&[attempt]));
-                        }
-                    }
-                    Step::EndAll(number) => requests.push(Request::EndEvents { webhook: webhook(number), expired_by: None }),
-                    Step::Replay(number) => {
-                        let emails = known.iter().map(|email| email.id).collect();
-                        requests.push(Request::Replay { webhook: webhook(number), emails, now: at(now) });
-                    }
-                    Step::Wait(seconds) => now += seconds,
-                    Step::Roll => store.segment += 1,
-                    Step::Delete(_) => {}
-                }
-            }
+            let requests: Vec<Request> = group.into_iter().filter_map(|step| model.follow(step, &mut store)).collect();
             store.group(&requests);
-            check(&store.mail, &known, now);
+            check(&store.mail, &model.known, model.now);
         }
+        let Model { known, now, .. } = model;
+        let mut expired_by = i64::MIN;
         prop_assert_eq!(image(&store.replayed(1)), image(&store.mail));
         prop_assert_eq!(image(&store.replayed(2)), image(&store.mail), "the same fact again changes nothing");
         // Expiry is no fact. It removes what is expired, and nothing else.

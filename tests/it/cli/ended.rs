@@ -1,6 +1,7 @@
 //! What follows the mail of a private inbox ends with it, and never goes on with what anybody gets for the address.
 //! Promise: it outlives the code below it.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,12 +32,23 @@ async fn inbox(server: &TestServer, line: &impl Fn(&[&str]) -> CommandLine) -> S
 
 /// Checks how each of the commands ends when the administrator ends the inbox that it follows.
 async fn check(server: &TestServer, line: impl Fn(&[&str]) -> CommandLine, has_another: bool, is_forgotten: bool) {
+    check_of(server, &line, &line, has_another, is_forgotten).await;
+}
+
+/// The same of inboxes of one user that another follows.
+async fn check_of(
+    server: &TestServer,
+    owner: &impl Fn(&[&str]) -> CommandLine,
+    follower: &impl Fn(&[&str]) -> CommandLine,
+    has_another: bool,
+    is_forgotten: bool,
+) {
     for (words, flags) in FOLLOWING {
         if has_another {
-            run(line(&["new", "--private"])).await.ok();
+            run(owner(&["new", "--private"])).await.ok();
         }
-        let to = inbox(server, &line).await;
-        let following = tokio::spawn(run(line(&[words, &[to.as_str()], flags].concat())));
+        let to = inbox(server, owner).await;
+        let following = tokio::spawn(run(follower(&[words, &[to.as_str()], flags].concat())));
         server.until_waiting(1).await;
         server.tempmail(&["address", "end", &to, "--yes"]).await.ok();
         let outcome = timeout(IN_TIME, following).await.expect("an end in time").expect("the command");
@@ -73,6 +85,60 @@ async fn a_holder_who_is_the_administrator_learns_of_the_end_too() {
     let home = home.path();
     let line = |args: &[&str]| CommandLine::new(home, &[&["--data-dir", dir.to_str().expect("UTF-8")], args].concat());
     check(&server, line, false, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_administrator_learns_of_the_end_of_an_inbox_of_somebody_else() {
+    let (server, home) = (TestServer::start().await, tempfile::tempdir().expect("directory"));
+    let dir = server.dir().to_owned();
+    let elsewhere = tempfile::tempdir().expect("directory");
+    let at_socket = |args: &[&str]| {
+        CommandLine::new(elsewhere.path(), &[&["--data-dir", dir.to_str().expect("UTF-8")], args].concat())
+    };
+    check_of(&server, &at(&server, home.path()), &at_socket, false, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_only_reads_learns_of_an_end_too() {
+    let (server, home) = (TestServer::start().await, tempfile::tempdir().expect("directory"));
+    let (at_home, elsewhere) = (at(&server, home.path()), tempfile::tempdir().expect("directory"));
+    let body = serde_json::json!({ "name": "reader", "scope": "read" });
+    let (_, created) = server.admin_post("/api/admin/tokens", &body).await;
+    let token = created["token"].as_str().expect("a token");
+    let to = inbox(&server, &at_home).await;
+    let watch = at(&server, elsewhere.path())(&["watch", &to]).env("TEMPMAIL_TOKEN", token);
+    let following = tokio::spawn(run(watch));
+    server.until_waiting(1).await;
+    server.tempmail(&["address", "end", &to, "--yes"]).await.ok();
+    let outcome = timeout(IN_TIME, following).await.expect("an end in time").expect("the command");
+    assert!(outcome.code == Some(3) && outcome.stderr.contains("has ended"), "{outcome:?}");
+}
+
+/// A stream of a public inbox looks every 15 s whether the address has another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_inbox_that_becomes_private_meanwhile_is_followed_by_the_administrator_until_it_ends() {
+    const TO: &str = "ann@example.test";
+    let (server, home) = (TestServer::start().await, tempfile::tempdir().expect("directory"));
+    let dir = server.dir().to_str().expect("UTF-8").to_owned();
+    let watch = CommandLine::new(home.path(), &["--data-dir", &dir, "watch", TO, "-o", "tsv"]);
+    let (_input, output, watching) = watch.beside();
+    server.until_waiting(1).await;
+    server.tempmail(&["new", "--private", TO]).await.ok();
+    let mut lines = Some(BufReader::new(output).lines());
+    let mut line = async || {
+        let mut reader = lines.take().expect("the last line was read");
+        let read = tokio::task::spawn_blocking(move || (reader.next(), reader));
+        let (line, reader) = timeout(IN_TIME, read).await.expect("a line in time").expect("a thread");
+        lines = Some(reader);
+        line.map(|line| line.expect("text"))
+    };
+    assert_eq!(line().await.as_deref(), Some("reset\t\t\t\t"), "it is another inbox");
+    server.send(TO, "private", "text").await;
+    let arrived = line().await.expect("an event");
+    assert!(arrived.starts_with("email.received\t") && arrived.ends_with("\tprivate"), "{arrived}");
+    server.tempmail(&["address", "end", TO, "--yes"]).await.ok();
+    while line().await.is_some() {}
+    assert_eq!(watching.join().expect("the command"), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

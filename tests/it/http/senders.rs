@@ -156,6 +156,30 @@ async fn a_wait_for_a_sender_looks_again_at_its_end_where_dns_had_failed() {
     assert!(listed.stderr.contains("could not be checked now: 1;"), "{}", listed.stderr);
 }
 
+/// Each mail of a domain whose servers are silent is read within two seconds, and the wait has three for all of them.
+#[tokio::test]
+async fn a_wait_for_a_sender_ends_soon_after_its_time_however_many_name_servers_are_silent() {
+    let dns = DnsZone::start().await;
+    let names: Vec<String> = (0..10).map(|number| format!("silent{number}.example")).collect();
+    let server = server(&dns, "").await;
+    for name in &names {
+        dns.servfail(name);
+        receive(&server, "8.8.8.8", &format!("a@{name}"), &format!("From: a@{name}\r\n\r\n")).await;
+    }
+    let wait = ["wait", ANN, "--verified", "silent0.example", "--timeout", "5s", "-o", "id"];
+    let counts = || names.iter().map(|name| dns.questions(name)).collect::<Vec<_>>();
+    let (waited, before) = tokio::join!(server.tempmail(&wait), async {
+        until("questions about all", async || !counts().contains(&0)).await;
+        for name in &names {
+            dns.silence(name);
+        }
+        counts()
+    });
+    assert_eq!((waited.code, &*waited.stdout), (Some(124), ""), "{}", waited.stderr);
+    let asked_again = before.iter().zip(counts()).filter(|(before, after)| *before < after).count();
+    assert!((1..=5).contains(&asked_again), "{asked_again} of {} were read again", names.len());
+}
+
 #[tokio::test]
 async fn a_domain_of_many_questions_gets_twenty_and_its_senders_120_checks_a_minute() {
     let dns = DnsZone::start().await;

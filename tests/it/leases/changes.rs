@@ -83,3 +83,26 @@ async fn a_term_that_is_not_permitted_is_named_as_it_was_given() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn an_inbox_tells_its_end_by_time_apart_from_the_one_without_a_reader() {
+    let server = TestServer::start().await;
+    let key = take(&server, ANN, json!({ "forSeconds": 86_400, "idleSeconds": 3600 })).await;
+    let lease = lease_of(&server, &key).await;
+    let (idle, time) = (json!("2023-11-14 23:13:20"), json!("2023-11-15 22:13:20"));
+    assert_eq!((&lease["expiresAt"], &lease["heldUntil"]), (&idle, &time));
+    // The administrator asks for one by its address, and who holds no key of it learns nothing.
+    let asked = server.admin_get("/api/addresses?address=Ann%2Bx@example.test").await;
+    assert_eq!(asked["addresses"], json!([lease]));
+    assert_eq!(server.admin_get("/api/addresses?address=bob@example.test").await["addresses"], json!([]));
+    let other = take(&server, "bob@example.test", plain()).await;
+    let of = async |key: &str, address: &str| {
+        let request = server.request("GET", "/api/addresses").query(&[("address", address)]).bearer_auth(key);
+        Answer::to(request).await.json()["addresses"].clone()
+    };
+    assert_eq!(of(&other, ANN).await, json!([]));
+    assert_eq!(of(&key, ANN).await, json!([lease]));
+    let public = Answer::to(server.request("GET", "/api/addresses").query(&[("address", ANN)])).await;
+    assert_eq!(public.status, 401);
+    server.stop().await;
+}

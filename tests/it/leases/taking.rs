@@ -57,6 +57,22 @@ async fn an_address_that_somebody_reads_without_a_lease_is_in_use() {
 }
 
 #[tokio::test]
+async fn an_address_with_a_tag_that_somebody_reads_without_a_lease_is_in_use() {
+    const TAGGED: &str = "ann+shop@example.test";
+    let server = TestServer::start().await;
+    server.send(TAGGED, "public", "").await;
+    assert_eq!(try_take(&server, &json!({ "address": TAGGED })).await.0, 409);
+    // Whoever takes it without the tag has what comes for the tag from then on. What came before stays as public as it was.
+    let key = take(&server, ANN, plain()).await;
+    server.send(TAGGED, "private", "").await;
+    assert_eq!(subjects(&server, TAGGED, None).await, ["public"]);
+    assert_eq!(subjects(&server, TAGGED, Some(&key)).await, ["private"]);
+    assert_eq!(holder(&server, "DELETE", ANN, &key, plain()).await, 200);
+    assert_eq!(subjects(&server, TAGGED, None).await, ["public"]);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn what_nobody_may_have_for_himself_is_refused() {
     let server = TestServer::start().await;
     for (body, status, code) in [

@@ -17,3 +17,4 @@ mod remote;
 mod stopping;
 mod tour;
 mod transports;
+mod unread_log;

@@ -166,12 +166,22 @@ async fn several_are_side_by_side(trial: &Trial, first: &str) {
 /// The service permits some time from now on, whatever is left.
 async fn its_time_is_prolonged_as_far_as_it_may(trial: &Trial, address: &str) {
     let path = format!("/api/addresses?address={address}");
-    let long = trial.server.admin("PATCH", &path).json(&json!({ "forSeconds": 2 * 86_400 - 60 }));
+    let long = trial.server.admin("PATCH", &path).json(&json!({ "forSeconds": 2 * 86_400 - 60, "idleSeconds": 3600 }));
     assert_eq!(Answer::to(long).await.status, 200);
+    let held_until = async || {
+        let held = trial.server.admin_get(&path).await["addresses"][0]["heldUntil"].clone();
+        held.as_str().expect("a time").to_owned()
+    };
+    let before = held_until().await;
     trial.open_inbox(address).await;
+    // It is being read, so that its time alone ends it.
+    trial.browser.until(&format!("/^1 day.* left .ends after 1 hr unread/.test({LEFT})")).await;
     trial.browser.click(PROLONG).await;
     let said = format!("document.querySelector('.notice')?.innerText.startsWith('{address} is yours until')");
     trial.browser.until(&said).await;
+    assert!(held_until().await >= before, "prolonging shortens nothing");
+    let busy = trial.server.admin("PATCH", &path).json(&json!({ "idleSeconds": 0 }));
+    assert_eq!(Answer::to(busy).await.status, 200);
     trial.expect_no_complaints().await;
 }
 

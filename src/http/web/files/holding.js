@@ -3,9 +3,12 @@
 import { button, fill, h, icon } from './dom.js';
 import { duration, exactTime, timeLeft } from './format.js';
 import { t } from './language.js';
-import { PROLONGED_BY, end, held, leaseOf, prolong, whenLeasesChange } from './leases.js';
+import { end, held, leaseOf, whenLeasesChange } from './leases.js';
 import { isSame } from './memory.js';
 import { unread, whenWatched } from './watch.js';
+
+/** By how much an address is prolonged, in seconds. */
+const PROLONGED_BY = 86_400;
 
 /**
  * The time that is left of a private inbox, and buttons that prolong and end it.
@@ -19,8 +22,10 @@ export function leaseTools(address, signal, { isShort = false, ended = () => {} 
   const draw = () => {
     const lease = leaseOf(address);
     if (!lease) return;
-    fill(left, timeLeft(lease.expiresAt));
-    left.title = exactTime(lease.expiresAt);
+    // Who sees this reads it, so that its time alone ends it now.
+    const idle = lease.idleSeconds && t('idleEnd', { time: duration(lease.idleSeconds) });
+    fill(left, timeLeft(lease.heldUntil), !isShort && idle && ` (${idle})`);
+    left.title = exactTime(lease.heldUntil);
   };
   whenLeasesChange(draw, signal);
   draw();
@@ -32,10 +37,11 @@ export function leaseTools(address, signal, { isShort = false, ended = () => {} 
     end(lease);
     ended();
   });
+  const prolonging = on(async (lease) => (await import('./prolong.js')).prolong(lease, PROLONGED_BY));
   const name = (/** @type {string} */ words) => (isShort ? `${words}: ${address}` : words);
   return [
     left,
-    button('clock', name(t('prolong', { time: duration(PROLONGED_BY) })), on(prolong), { isShort }),
+    button('clock', name(t('prolong', { time: duration(PROLONGED_BY) })), prolonging, { isShort }),
     button('delete', name(t('endAddress')), ending, { isShort }),
   ];
 }

@@ -1,16 +1,13 @@
 /** The private inboxes of this browser: those that its key opens. */
 
-import { index, json, query, request, whenKeyIsLost } from './api.js';
-import { exactTime, now, seconds } from './format.js';
+import { json, query, request, whenKeyIsLost } from './api.js';
+import { now, seconds } from './format.js';
 import { t } from './language.js';
 import { addresses as used, forgetAddress, isSame, keepKey, keptKey, whenKeptKeyChanges } from './memory.js';
 import { LONG, say, undoable } from './notice.js';
 import { meaning } from './problem.js';
 
 /** @typedef {import('./types.js').Lease} Lease */
-
-/** By how much an address is prolonged, in seconds. */
-export const PROLONGED_BY = 86_400;
 
 /** What the service last said, the latest address first. @type {Lease[]} */
 let leases = [];
@@ -42,13 +39,13 @@ function set(changed, key = learnt) {
 
 /** The private inboxes of this browser that have not ended, the latest first. */
 export function held() {
-  return leases.filter(({ address, expiresAt }) => !ending.has(address) && seconds(expiresAt) > now());
+  return leases.filter(({ address, heldUntil }) => !ending.has(address) && seconds(heldUntil) > now());
 }
 
 /** The lease of an address, which may have a tag after a plus sign. @param {string} address */
 export function leaseOf(address) {
   const plain = address.replace(/\+[^@]*@/, '@');
-  return leases.find((lease) => isSame(lease.address, plain) && seconds(lease.expiresAt) > now());
+  return leases.find((lease) => isSame(lease.address, plain) && seconds(lease.heldUntil) > now());
 }
 
 /** Whether this browser's key may open an address: the service may not have said so yet. @param {string} address */
@@ -111,18 +108,9 @@ export async function take(wanted) {
   return navigator.locks ? await navigator.locks.request('tempmail.key', action) : action();
 }
 
-/** @param {Lease} lease */
-export async function prolong({ address, expiresAt }) {
-  try {
-    const { limits } = await index();
-    const forSeconds = Math.min(Math.round(seconds(expiresAt) - now()) + PROLONGED_BY, limits.privateInboxSeconds);
-    /** @type {Lease} */
-    const lease = await json(`api/addresses?${query({ address })}`, { method: 'PATCH', body: { forSeconds }, asHolder: true });
-    set(leases.map((other) => (other.address === address ? lease : other)));
-    say(t('prolonged', { address, time: exactTime(lease.expiresAt) }));
-  } catch (error) {
-    say(meaning(error));
-  }
+/** Takes over what the service says of a lease that has changed. @param {Lease} lease */
+export function changed(lease) {
+  set(leases.map((other) => (other.address === lease.address ? lease : other)));
 }
 
 /** Ends a lease unless that is undone. @param {Lease} lease */

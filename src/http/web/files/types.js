@@ -53,7 +53,8 @@
  *
  * @typedef {object} Lease A private inbox.
  * @property {string} address
- * @property {string} expiresAt
+ * @property {string} heldUntil
+ * @property {number | null} idleSeconds
  *
  * @typedef {object} Domain
  * @property {string} domain

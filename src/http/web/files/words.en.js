@@ -64,6 +64,7 @@ export const en = {
   from: 'From',
   goTo: 'Open an address',
   headerFields: 'Header fields',
+  idleEnd: 'ends after {time} unread',
   inboxOf: 'Inbox of {address}',
   interfaceDocs: 'The HTTP interface',
   isPrivate: 'Private to you and the administrator',

@@ -1,4 +1,4 @@
-//! The file `registry.redb`: the only place that touches redb.
+//! The file `registry.redb`.
 //!
 //! redb panics on some damaged pages, and refuses all work after an error of the disk. So every use of it is caught, and
 //! after any error the database is dropped without a further write and opened again at the next use.
@@ -6,11 +6,9 @@
 //! A durable commit syncs its pages before the header that names them, and an opening writes the header again. So nothing is
 //! built on pages of a sync that failed, which the system holds for written.
 
-use std::cell::Cell;
 use std::fmt::{self, Debug, Formatter};
 use std::io;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use redb::backends::InMemoryBackend;
 use redb::{
@@ -19,10 +17,10 @@ use redb::{
 };
 
 use super::backend::{Backend, Gate};
+use super::file_error::{FileError, quietly};
 use super::row::{CHECKSUM_OCTETS, Row, Table, seal, unseal};
 use crate::store::StoreError;
 use crate::store::disk::{Disk, DiskFile};
-use crate::store::error::{OpenError, is_out_of_space};
 use crate::store::names::HashKey;
 
 /// The name of the file.
@@ -37,58 +35,6 @@ const SECRET_KEY: &[u8] = b"secret";
 const CACHE_OCTETS: usize = 1 << 20;
 /// How much of the file is copied at once.
 const COPY_OCTETS: u64 = 1 << 20;
-
-/// Why the file could not be used.
-#[derive(Debug)]
-pub(super) enum FileError {
-    /// The disk failed.
-    Io(io::Error),
-    /// The file has another format.
-    Format(u32),
-    /// The file is not what was written.
-    Damaged(String),
-}
-
-impl<E: Into<redb::Error>> From<E> for FileError {
-    fn from(error: E) -> Self {
-        match error.into() {
-            // Where the disk itself works, a file that ends too early is damage, and so is a place behind the end of a copy.
-            redb::Error::Io(error)
-                if !matches!(
-                    error.kind(),
-                    io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
-                ) =>
-            {
-                Self::Io(error)
-            }
-            other => Self::Damaged(other.to_string()),
-        }
-    }
-}
-
-impl FileError {
-    /// The error for the caller of a change of which nothing was made, or of a read.
-    pub(super) fn to_store_error(&self) -> StoreError {
-        match self {
-            Self::Io(error) if is_out_of_space(error) => StoreError::Full,
-            Self::Io(error) => StoreError::Failed(format!("{NAME}: {error}")),
-            other => StoreError::Failed(OpenError::from(other).to_string()),
-        }
-    }
-}
-
-impl From<&FileError> for OpenError {
-    fn from(error: &FileError) -> Self {
-        match error {
-            FileError::Io(error) => Self::of_file(NAME, error),
-            FileError::Format(found) => Self::Format { file: NAME.into(), found: *found, known: FORMAT },
-            FileError::Damaged(reason) => Self::Index(format!(
-                "{NAME} is not what was written ({reason}). `tempmail db check` shows what is wrong, and \
-                 `tempmail db check --salvage` makes a new store from what can be read"
-            )),
-        }
-    }
-}
 
 /// Takes the key and the octets of a row. An error is what is wrong with it.
 pub(super) type Each<'e> = dyn FnMut(&[u8], &[u8]) -> Result<(), String> + 'e;
@@ -389,26 +335,4 @@ fn each_part(file: &dyn DiskFile, mut each: impl FnMut(u64, &[u8]) -> io::Result
         offset += part.len() as u64;
     }
     Ok(())
-}
-
-thread_local! {
-    /// Whether a panic of this thread is expected and means damage.
-    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs code of redb. A panic there becomes an error, and is told to nobody else.
-fn quietly<T>(work: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let others = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !IS_QUIET.get() {
-                others(info);
-            }
-        }));
-    });
-    let before = IS_QUIET.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(work));
-    IS_QUIET.set(before);
-    result.unwrap_or_else(|_| Err(FileError::Damaged("a page makes no sense".into())))
 }

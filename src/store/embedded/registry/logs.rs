@@ -2,7 +2,8 @@
 //!
 //! The rows of a webhook have consecutive numbers, so that the newest one tells which there are.
 
-use super::file::{FileError, RegistryFile};
+use super::file::RegistryFile;
+use super::file_error::FileError;
 use super::row::{Row, Table, decode};
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
 use crate::store::outbox_rules::{RECORD_AGE_MAX, RECORDS_SHOWN};

@@ -9,7 +9,7 @@
 //! memory    what readers ask: all domains, webhooks and tokens
 //! logs      delivery logs, in the file only
 //! hints     the index of sealed segments, in the file only
-//! file      registry.redb, the only place that touches redb; row has its rows, backend its storage
+//! file      registry.redb; row has its rows, backend its storage, file_error what fails there. Only these touch redb
 //! ```
 //!
 //! One writer at a time decides by what is in memory, commits to the file, and then changes memory. Readers wait for no
@@ -18,6 +18,7 @@
 mod backend;
 mod domains;
 mod file;
+mod file_error;
 mod hints;
 mod lease_table;
 mod leases;
@@ -33,7 +34,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use file::{FileError, RegistryFile};
+use file::RegistryFile;
+use file_error::FileError;
 use memory::{ENDINGS_KEY, Memory, TOKENS_KEY, Unwritten};
 use row::{Row, Table};
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::{files, segments, send, serve};
+use crate::support::command::{outcome, tempmail};
 use crate::support::program::{local, refused};
 
 /// What is said of the files of an earlier version.
@@ -106,4 +107,20 @@ async fn a_store_of_an_earlier_version_is_refused_until_a_backup_of_it_is_restor
     assert_eq!(restored.code, Some(0), "{}", restored.stderr);
     assert!(!data.join("index.redb").exists(), "its octets are in the backup");
     serve(&data).stop();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_nobody_named_is_named_before_it_is_replaced() {
+    let home = tempfile::tempdir().expect("directory");
+    let (data, backup) = (home.path().join("tempmail"), home.path().join("backup"));
+    let daemon = serve(&data);
+    send(&daemon, "a@example.test", "Subject: x\r\n\r\nx").await;
+    daemon.tempmail(&["db", "backup", backup.to_str().expect("path")]).ok();
+    daemon.stop();
+    let place = format!("the store is {};", data.display());
+    for (flags, is_said) in [(&[][..], true), (&["--data-dir", data.to_str().expect("path")], false)] {
+        let args = [&["db", "restore", backup.to_str().expect("path"), "--yes"], flags].concat();
+        let restored = outcome(tempmail(home.path()).args(args)).ok();
+        assert_eq!(restored.stderr.contains(&place), is_said, "{restored:?}");
+    }
 }

@@ -4,7 +4,7 @@
 //! lease:<mailbox>   the record; one conditional write of it decides
 //! key:<key>         the leases that a key holds, by their ids
 //! network:<network> those of the clients of a network
-//! due:<hour>        when records are due        hours   the hours that have any
+//! due:<hour>        when records are due        hours   the hours that have any: see `due`
 //! open:<mailbox>    until when a mailbox is open; the row lives longer than that
 //! ```
 //!
@@ -17,7 +17,9 @@
 //! A change is committed by a quorum of the local data centre before it returns. So a plain read by a quorum shows every
 //! change that has returned, and costs no turn of Paxos.
 
-use std::collections::{HashMap, HashSet};
+mod due;
+
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,21 +34,15 @@ use super::receive::to_ttl;
 use super::webhooks::{parse, to_text};
 use super::{CassandraStore, Shared};
 use crate::model::{Client, DomainName, LEASE_REST, LeaseRecord, Mailbox, Share, Timestamp};
-use crate::store::names::{mailbox_hash, named_hash};
+use crate::store::names::mailbox_hash;
 use crate::store::{Leases, StoreError};
 
-const HOURS: &str = "hours";
-/// How long after its end an hour is looked at once more and then forgotten: longer than any change is on its way.
-const SETTLED_AFTER: Duration = Duration::from_mins(10);
 /// How much longer than it may be needed a row lives that leads to a record, so that clocks may differ.
 const LEADS_LONGER: Duration = Duration::from_hours(24);
-/// How long, in seconds, the row of an earlier due time of a living lease still leads to it, for who reads all rows meanwhile.
-const LEADS_ON_SECONDS: i32 = 3600;
 /// How long the row of an open mailbox lives, in seconds: longer than a mailbox is opened for.
 const OPEN_SECONDS: i32 = 25 * 3600;
-/// The most records, and the most hours, that are read at once.
+/// The most records that are read at once.
 const RECORDS_AT_ONCE: usize = 32;
-const HOURS_AT_ONCE: usize = 8;
 
 /// What this node knows of leases without asking.
 #[derive(Debug, Default)]
@@ -75,25 +71,6 @@ fn network_kind(client: Client) -> String {
     format!("network:{}", client.network())
 }
 
-/// The hour of a time, since 1970. Such texts have the order of their times.
-fn hour_of(at: Timestamp) -> String {
-    format!("{:08}", at.millis().max(0) / 3_600_000)
-}
-
-fn due_kind(hour: &str) -> String {
-    format!("due:{hour}")
-}
-
-/// What comes before the mailbox in a row of `due`: such texts have the order of their times.
-fn due_prefix(at: Timestamp) -> String {
-    format!("{:016x}:", at.millis().max(0))
-}
-
-/// The mailbox in a row of `due`.
-fn mailbox_in(due_key: &str) -> &str {
-    due_key.splitn(3, ':').nth(2).unwrap_or_default()
-}
-
 /// Whether a lease counts for its key and its client.
 fn has_holder(lease: &LeaseRecord) -> bool {
     lease.ended_at.is_none()
@@ -117,13 +94,6 @@ impl Stored {
     /// The record after a change that is to be made.
     fn new(lease: LeaseRecord) -> Self {
         Self { lease, change: rand::random() }
-    }
-
-    /// The hour, and the key of its row in it, that lead to it when it is due.
-    fn due_row(&self) -> (String, String) {
-        let Self { lease, change } = self;
-        let key = format!("{}{change:016x}:{}", due_prefix(lease.due_at()), lease.mailbox.as_str());
-        (hour_of(lease.due_at()), key)
     }
 }
 
@@ -161,29 +131,11 @@ impl Shared {
             let ttl = to_ttl(i64::try_from(life.as_secs()).unwrap_or(i64::MAX));
             rows.extend(holder_kinds(after).map(|kind| (kind, after.id.to_string(), mailbox, ttl)));
         }
-        let (hour, key) = stored.due_row();
-        rows.push((due_kind(&hour), key, "", 0));
-        rows.push((HOURS.to_owned(), hour, "", 0));
+        rows.extend(due::leading_to(stored).map(|(kind, key)| (kind, key, "", 0)));
         let writes = rows.into_iter().map(|(kind, key, value, ttl)| async move {
             self.session.run(&self.statements.registry_put, (kind, key, value.as_bytes(), ttl)).await
         });
         try_join_all(writes).await.map(drop)
-    }
-
-    /// Removes the row that led to a record which is not there any more, or lets it end by itself. What is left goes with its
-    /// hour.
-    async fn due_no_more(&self, stored: &Stored, is_living: bool) {
-        let Self { session, statements, .. } = self;
-        let (hour, key) = stored.due_row();
-        let kind = due_kind(&hour);
-        let outcome = if is_living {
-            session.run(&statements.registry_put, (kind, key, "".as_bytes(), LEADS_ON_SECONDS)).await
-        } else {
-            session.run(&statements.registry_remove, (kind, key)).await
-        };
-        if let Err(error) = outcome {
-            tracing::debug!(%error, "a row that leads to no lease was not removed");
-        }
     }
 
     /// Removes what leads from its holder to a lease. What is left ends by itself.
@@ -233,9 +185,8 @@ impl Shared {
             }
             Ok(replaced) => replaced,
         };
-        if let Some((hour, key)) = changed.as_ref().map(Stored::due_row) {
-            // Its time may have been looked at before it was its time.
-            locked(&self.leases.looked).retain(|(of, _), looked| *of != hour || *looked < key);
+        if let Some(changed) = &changed {
+            self.forget_look(changed);
         }
         if let Some(gone) = if replaced { &there } else { &changed } {
             let is_living = replaced && after.is_some_and(|after| after.is_living(self.now()));
@@ -247,60 +198,6 @@ impl Shared {
             self.lead_no_more(gone).await;
         }
         Ok(replaced)
-    }
-
-    /// The keys of a kind's rows after one, in their order.
-    async fn keys(
-        &self,
-        kind: &str,
-        after: &str,
-    ) -> Result<BoxStream<'static, Result<String, StoreError>>, StoreError> {
-        let rows = self.session.rows::<(String,)>(&self.statements.registry_after, (kind, after)).await?;
-        Ok(rows.map_ok(|(key,)| key).boxed())
-    }
-
-    /// The records of an hour that are due at `now`, about `limit`. An hour without any that has long passed is forgotten.
-    async fn due_in(&self, hour: String, now: Timestamp, limit: usize) -> Result<Vec<LeaseRecord>, StoreError> {
-        // A change that was on its way at an earlier look may have made a row true that was not.
-        let is_last = hour < hour_of(now.before(SETTLED_AFTER));
-        let (kind, look) = (due_kind(&hour), (hour, is_last));
-        let mut looked = locked(&self.leases.looked).get(&look).cloned().unwrap_or_default();
-        let (mut due, end) = (Vec::new(), due_prefix(now.plus(Duration::from_millis(1))));
-        let keys = self.keys(&kind, &looked).await?.try_take_while(|key| ready(Ok(*key < end)));
-        let leases = keys.map_ok(|key| async move { Ok((self.stored(mailbox_in(&key)).await?, key)) });
-        let mut leases = leases.try_buffered(RECORDS_AT_ONCE);
-        while let Some((found, key)) = leases.try_next().await? {
-            due.extend(found.filter(|stored| stored.due_row().1 == key).map(|stored| stored.lease));
-            if due.is_empty() {
-                looked = key;
-            }
-            if due.len() >= limit {
-                break;
-            }
-        }
-        drop(leases);
-        if is_last && due.is_empty() {
-            self.session.run(&self.statements.registry_forget, (kind,)).await?;
-            self.session.run(&self.statements.registry_remove, (HOURS, &look.0)).await?;
-            locked(&self.leases.looked).retain(|(hour, _), _| *hour != look.0);
-        } else {
-            locked(&self.leases.looked).insert(look, looked);
-        }
-        Ok(due)
-    }
-
-    /// The mailboxes that have a record, each once, and some that have none any more: these are among those with `true`.
-    async fn leased(&self) -> Result<BoxStream<'_, Result<(String, bool), StoreError>>, StoreError> {
-        let hours =
-            self.keys(HOURS, "").await?.map_ok(move |hour| async move { self.keys(&due_kind(&hour), "").await });
-        let keys = hours.try_buffered(HOURS_AT_ONCE).try_flatten();
-        let (mut seen, now) = (HashSet::new(), due_prefix(self.now()));
-        let first = move |key: String| {
-            let mailbox = mailbox_in(&key).to_owned();
-            let is_new = seen.insert(named_hash(&self.secret, "lease", &mailbox));
-            ready(Ok(is_new.then_some((mailbox, key < now))))
-        };
-        Ok(keys.try_filter_map(first).boxed())
     }
 
     /// All records.
@@ -345,16 +242,7 @@ impl Leases for CassandraStore {
     }
 
     async fn due_leases(&self, now: Timestamp, limit: usize) -> Result<Vec<LeaseRecord>, StoreError> {
-        let shared = &self.shared;
-        let mut due = Vec::new();
-        if !shared.may_lead() {
-            return Ok(due);
-        }
-        let mut hours = shared.keys(HOURS, "").await?;
-        while let Some(hour) = hours.try_next().await?.filter(|hour| *hour <= hour_of(now) && due.len() < limit) {
-            due.extend(shared.due_in(hour, now, limit - due.len()).await?);
-        }
-        Ok(due)
+        if self.shared.may_lead() { self.shared.due(now, limit).await } else { Ok(Vec::new()) }
     }
 
     async fn end_leases(&self, domain: &DomainName, now: Timestamp, is_dry_run: bool) -> Result<u64, StoreError> {
