@@ -2,7 +2,7 @@
 //! Promise: it outlives the code below it.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -13,6 +13,17 @@ use crate::support::smtp_peer::SmtpPeer;
 
 const TO: &str = "hello@example.test";
 
+/// A daemon that is killed when this is dropped.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// The message of a line.
 fn message(line: &str) -> String {
     let line: Value = serde_json::from_str(line).expect("a whole line");
@@ -22,8 +33,9 @@ fn message(line: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_nobody_reads_loses_lines_and_does_not_stop_the_mail() {
     let dir = tempfile::tempdir().expect("directory");
-    let mut daemon = serve_command(dir.path()).arg("-vv").stderr(Stdio::piped()).spawn().expect("the binary");
-    let mut log = BufReader::new(daemon.stderr.take().expect("stderr"));
+    let daemon = serve_command(dir.path()).arg("-vv").stderr(Stdio::piped()).spawn();
+    let mut daemon = Daemon(daemon.expect("the binary"));
+    let mut log = BufReader::new(daemon.0.stderr.take().expect("stderr"));
     let ready = loop {
         let mut line = String::new();
         log.read_line(&mut line).expect("a line");
@@ -48,8 +60,8 @@ async fn a_log_that_nobody_reads_loses_lines_and_does_not_stop_the_mail() {
         rest
     });
     SmtpPeer::greeted(smtp).await.deliver(TO, "Subject: read\r\n\r\n").await;
-    kill_process(Pid::from_child(&daemon), Signal::TERM).expect("a signal");
-    assert_eq!(daemon.wait().expect("an end").code(), Some(0));
+    kill_process(Pid::from_child(&daemon.0), Signal::TERM).expect("a signal");
+    assert_eq!(daemon.0.wait().expect("an end").code(), Some(0));
     let rest = rest.await.expect("a thread");
     let messages: Vec<String> = rest.lines().skip(1).filter(|line| !line.is_empty()).map(message).collect();
     for said in ["lines of the log were lost", "smtp session ended", "stopping"] {
