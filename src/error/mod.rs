@@ -101,7 +101,7 @@ impl From<OpenError> for Error {
             OpenError::Full { .. } => {
                 (Exit::Failure, "make some room on that file system and start again; nothing is lost")
             }
-            OpenError::Damaged { .. } | OpenError::Index(_) => (
+            OpenError::Damaged { .. } | OpenError::Registry(_) => (
                 Exit::Failure,
                 "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it",
             ),

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::config::LeasesConfig;
-use crate::config::value::show_duration;
 use crate::model::{LeaseRecord, Timestamp};
+use crate::value::show_duration;
 
 /// The shortest time without a reading after which a lease may end.
 const IDLE_MIN: u64 = 60;

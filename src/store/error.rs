@@ -118,9 +118,9 @@ pub enum OpenError {
         /// What is wrong.
         what: &'static str,
     },
-    /// The index can't be used.
-    #[error("the index is damaged: {0}")]
-    Index(String),
+    /// The registry can't be used.
+    #[error("the registry is damaged: {0}")]
+    Registry(String),
     /// The settings don't fit.
     #[error("the segment size must be at least {least} octets, to take a message of the largest size")]
     SegmentTooSmall {

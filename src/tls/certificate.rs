@@ -58,10 +58,11 @@ impl Certificate {
         Self::of(CertifiedKey::new(vec![made.cert.der().clone()], signing), true).map_err(failed)
     }
 
-    /// Reads names and expiry from the first certificate. The error is the parser's text.
+    /// Reads names and expiry from the first certificate. The error is a text.
     fn of(certified: CertifiedKey, is_self_signed: bool) -> Result<Self, String> {
         let first: &[u8] = certified.cert.first().map_or(&[], |first: &CertificateDer<'_>| first.as_ref());
-        let Fields { not_after, names } = x509::read(first)?;
+        let fields = x509::read(first).ok_or("its end can't be read; RFC 5280 says what is in a certificate")?;
+        let Fields { not_after, names } = fields;
         Ok(Self { not_after, names, is_self_signed, certified: Arc::new(certified) })
     }
 

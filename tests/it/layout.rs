@@ -40,7 +40,7 @@ const BOUNDS: &[(&str, &str)] = &[
 /// Crates, and the only places that may name them.
 const HOMES: &[(&str, &str)] = &[
     ("ammonia html5ever", "http/safe_html/"),
-    ("aws_lc_rs rcgen yasna", "tls/"),
+    ("aws_lc_rs rcgen", "tls/"),
     ("base64", "webhook/sign tokens smtp/auth http/compat/gate http/ticket http/view"),
     ("clap", "cli/ config/"),
     ("comfy_table", "cli/output/"),

@@ -97,7 +97,7 @@ impl Session {
     }
 
     /// The answer of a tool that there is, or its error: text for the model.
-    async fn call(&self, tool: &str, given: Value, waiting: &wire::Progress) -> Result<String, String> {
+    async fn call(&self, tool: &str, given: Value, waiting: &wire::Waiting) -> Result<String, String> {
         let done = tools::call(self, waiting, tool, given).await;
         let has_lapsed = self.has_lapsed.swap(false, Ordering::Relaxed);
         let before = if has_lapsed { format!("{KEY_LAPSED}\n") } else { String::new() };

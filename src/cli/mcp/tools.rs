@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::wire::Progress;
+use super::wire::Waiting;
 use super::{Session, text};
 use crate::cli::ids::Id;
 use crate::cli::new::wanted;
@@ -218,7 +218,7 @@ fn hints(title: &str, is_read_only: bool, is_destructive: bool) -> Value {
 }
 
 /// Carries out one call of a tool that [`all`] lists. Its answer is the model's to read, and so is its error.
-pub(super) async fn call(session: &Session, waiting: &Progress, name: &str, given: Value) -> Result<String, Error> {
+pub(super) async fn call(session: &Session, waiting: &Waiting, name: &str, given: Value) -> Result<String, Error> {
     match name {
         "new_address" => new_address(session, read(given)?).await,
         "wait_for_mail" => Ok(text::mail(&wait(session, waiting, read(given)?, None).await?)),
@@ -262,7 +262,7 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
     Ok(text::short(client::text(&fresh, "address")))
 }
 
-async fn wait_for_code(session: &Session, waiting: &Progress, given: Wait) -> Result<String, Error> {
+async fn wait_for_code(session: &Session, waiting: &Waiting, given: Wait) -> Result<String, Error> {
     let detail = wait(session, waiting, given, Some("code")).await?;
     let code = detail.code().ok_or_else(|| {
         Error::new(Exit::Unavailable, "the service finds no codes in mail").hint("wait_for_mail gives the whole mail")
@@ -335,7 +335,7 @@ impl Wait {
 }
 
 /// The oldest mail that passes; only mail with a code if `has` says so.
-async fn wait(session: &Session, waiting: &Progress, given: Wait, has: Option<&str>) -> Result<Mail, Error> {
+async fn wait(session: &Session, waiting: &Waiting, given: Wait, has: Option<&str>) -> Result<Mail, Error> {
     let timeout = given.timeout()?;
     let deadline = Instant::now() + timeout;
     let client = session.client().await?;
@@ -349,6 +349,7 @@ async fn wait(session: &Session, waiting: &Progress, given: Wait, has: Option<&s
     let found = tokio::select! {
         biased;
         () = session.ended.cancelled() => return Err(nobody_waits()),
+        () = waiting.cancelled.cancelled() => return Err(nobody_waits()),
         found = arrivals.next(deadline, |_| {}) => found?,
         () = waiting.tell(timeout, "no such mail yet") => return Err(nobody_waits()),
     };

@@ -121,7 +121,7 @@ fn open_registry(disk: &Arc<dyn Disk>, files: &Files, report: &mut CheckReport) 
         }
         Ok(None) if files.is_empty() => return Err(OpenError::Empty),
         Ok(None) => "registry.redb is missing".to_owned(),
-        Err(OpenError::Index(reason)) => reason,
+        Err(OpenError::Registry(reason)) => reason,
         Err(other) => return Err(other),
     };
     report.found(Finding::of(FindingKind::RegistryDamaged, damaged));

@@ -1,6 +1,6 @@
 //! The disk under the store: one directory of flat files, as one small trait.
 //!
-//! The journal and the index do all their I/O through it, so that tests can record, tear and break every operation. Names
+//! The journal and the registry do all their I/O through it, so that tests can record, tear and break every operation. Names
 //! are plain file names. A crash may lose writes until [`DiskFile::sync`] has returned. It may undo the creation, removal
 //! or renaming of a file until [`Disk::sync_dir`] has returned.
 

@@ -28,7 +28,7 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: HashKey
     let files = Files::open(disk)?;
     files.check_formats()?;
     if !files.is_empty() && !EmbeddedRegistry::is_on(disk)? {
-        return Err(OpenError::Index("registry.redb is missing".into()));
+        return Err(OpenError::Registry("registry.redb is missing".into()));
     }
     let registry = Arc::new(EmbeddedRegistry::open(disk, secret)?);
     let mut mail = Mail::new(registry.secret(), Limits::of(options));

@@ -46,7 +46,7 @@ pub(crate) fn run(stored: usize, report: Report) -> Result<()> {
     let registry_octets = fs::metadata(daemon.data_dir().join("index.redb"))?.len();
     let emails = u32::try_from(stored + stored / 10)?;
     let registry_octets = f64::from(u32::try_from(registry_octets / 1024)?) * 1024.0;
-    report.figure("octets of the index for each Email", registry_octets / f64::from(emails), "octets", "under 400");
+    report.figure("octets of the registry for each Email", registry_octets / f64::from(emails), "octets", "under 400");
     receiving(&daemon, stored, report)?;
     report.figure("memory after both loads", megabytes(&daemon)?, "MB", "128 at 1,000,000 Emails");
     start(daemon, report)

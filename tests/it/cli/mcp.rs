@@ -2,10 +2,12 @@
 //! Promise: it outlives the code below it.
 
 use std::io::{PipeWriter, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -13,6 +15,7 @@ use super::{Service, TO, run};
 use crate::support::command::{LIMIT, lines};
 use crate::support::in_process::CommandLine;
 use crate::support::test_server::TestServer;
+use crate::support::until::until;
 
 /// A session with the command.
 struct Session {
@@ -180,6 +183,32 @@ async fn a_wait_ends_by_time_by_cancellation_and_with_the_input() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_ends_what_it_began_and_a_silent_service_holds_up_no_end() {
+    let service = Service::start().await;
+    let mut session = Session::begin(service.server.dir(), &[]);
+    for _ in 0..5 {
+        let call = session.request("tools/call", &json!({ "name": "new_address", "arguments": {} }));
+        session.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": call } }));
+    }
+    // A key that is not kept would leave an inbox that nobody can read.
+    until("each inbox with its key", async || {
+        let list = service.server.tempmail(&["address", "ls", "-o", "id"]).await.ok().stdout;
+        list.lines().count() == 5
+    })
+    .await;
+    assert_eq!(session.end(), (0, String::new()), "no answer to a call that was cancelled");
+
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let (home, url) =
+        (tempfile::tempdir().expect("directory"), format!("http://{}", silent.local_addr().expect("address")));
+    let mut session = Session::begin(home.path(), &["--server", &url]);
+    session.request("tools/call", &json!({ "name": "list_inbox", "arguments": { "address": TO } }));
+    let begun = Instant::now();
+    assert_eq!(session.end().0, 0);
+    assert!(begun.elapsed() < LIMIT, "it has not waited for the service as long as a client does");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn wrong_arguments_are_named_to_the_model_and_end_nothing() {
     let service = Service::start().await;
     let mut session = Session::begin(service.server.dir(), &[]);
@@ -244,7 +273,9 @@ async fn revisions_with_and_without_a_handshake_are_spoken_side_by_side() {
     assert_eq!((&answer["result"]["resultType"], &*text(&answer)), (&json!("complete"), "0 mails, 0 shown"));
     assert_eq!(session.ask("tools/list", &of("2026-07-28"))["result"]["cacheScope"], "private");
 
+    write!(session.input, "\u{feff}").expect("write");
     assert_eq!(session.ask("ping", &Value::Null)["result"], json!({}));
+    assert_eq!(session.ask("ping", &of("2025-06-18"))["result"], json!({}));
     for (wanted, given) in [("2024-11-05", "2024-11-05"), ("2026-07-28", "2025-11-25"), ("1999-01-01", "2025-11-25")] {
         let answer = session.ask("initialize", &json!({ "protocolVersion": wanted }));
         assert_eq!(answer["result"]["protocolVersion"], given, "{wanted}");

@@ -155,7 +155,7 @@ async fn a_flipped_bit_in_any_kind_of_file_changes_no_answer_and_is_reported() {
                     Err(StoreError::Damaged { .. }) if !is_clean => {}
                     other => wrong.push(format!("{name}, bit {bit}, closed {is_closed}: {other:?}")),
                 },
-                Err(OpenError::Damaged { .. } | OpenError::Index(_)) if !is_clean => {}
+                Err(OpenError::Damaged { .. } | OpenError::Registry(_)) if !is_clean => {}
                 Err(error) => wrong.push(format!("{name}, bit {bit}, closed {is_closed}: {error}")),
             }
         }

@@ -238,7 +238,7 @@ async fn another_format_and_a_lost_registry_are_refused() {
     }
     files.remove(REGISTRY);
     let error = try_open(&TestDisk::with(files), &options()).expect_err("no registry");
-    assert!(matches!(error, OpenError::Index(_)), "{error}");
+    assert!(matches!(error, OpenError::Registry(_)), "{error}");
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ impl From<&FileError> for OpenError {
         match error {
             FileError::Io(error) => Self::of_file(NAME, error),
             FileError::Format(found) => Self::Format { file: NAME.into(), found: *found, known: FORMAT },
-            FileError::Damaged(reason) => Self::Index(format!(
+            FileError::Damaged(reason) => Self::Registry(format!(
                 "{NAME} is not what was written ({reason}). `tempmail db check` shows what is wrong, and \
                  `tempmail db check --salvage` makes a new store from what can be read"
             )),

@@ -102,7 +102,7 @@ impl EmbeddedRegistry {
 
     /// Opens the registry on `disk`. If there is none, creates it, durably, with `secret_if_new`.
     ///
-    /// [`OpenError::Index`] names the file and the commands that mend it, whatever is wrong with its content.
+    /// [`OpenError::Registry`] names the file and the commands that mend it, whatever is wrong with its content.
     pub(crate) fn open(disk: &Arc<dyn Disk>, secret_if_new: HashKey) -> Result<Self, OpenError> {
         Self::load_all(RegistryFile::open(disk, &secret_if_new)).map_err(|error| OpenError::from(&error))
     }

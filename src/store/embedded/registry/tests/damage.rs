@@ -46,7 +46,7 @@ fn outcome(octets: &[u8], expected: &Contents, what: &str) -> Outcome {
         "{what}: the check wrote to the file"
     );
     match EmbeddedRegistry::open(&disk, [0; 16]) {
-        Err(OpenError::Index(words)) => {
+        Err(OpenError::Registry(words)) => {
             for part in ["registry.redb", "`tempmail db check`", "`tempmail db check --salvage`"] {
                 assert!(words.contains(part), "{what}: {words}");
             }
