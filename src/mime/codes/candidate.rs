@@ -95,8 +95,13 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
         return (None, run.0 + text[run.0..].bytes().take_while(u8::is_ascii_graphic).count());
     }
     let is_digits = |&(start, end): &Run| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
-    let is_sign = |&(start, end): &Run| end - start == 1 && !text[end..].starts_with(is_bounded_letter);
-    let signs = joined(text, run, b" \t\n", is_sign);
+    let separator = text[run.1..].bytes().next().filter(|octet| b" \t\n".contains(octet));
+    let is_sign = |&(start, end): &Run| {
+        let is_end =
+            if separator == Some(b' ') { !text[end..].starts_with(is_bounded_letter) } else { ends_cell(&text[end..]) };
+        end - start == 1 && is_end
+    };
+    let signs = joined(text, run, separator.as_slice(), is_sign);
     let parts = joined(text, run, b"-_", |_| true);
     let groups = joined(text, run, b" ", is_digits);
     // Two groups with a dot between them are a price unless they are alone in their line.
@@ -128,7 +133,8 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let is_long = written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(char::is_lowercase);
     let form = form_of(&written).filter(|_| !is_long || is_random(written[0]));
     let candidate = form.map(|form| if is_long { Form::Words } else { form }).filter(is_possible).map(|form| {
-        let code = if glue == "-" && form != Form::Digits { text[start..end].to_owned() } else { written.concat() };
+        let is_number = written.iter().all(|part| part.bytes().all(|octet| octet.is_ascii_digit()));
+        let code = if glue == "-" && !is_number { text[start..end].to_owned() } else { written.concat() };
         Candidate { start, end, code, form, is_grouped: written.len() > 1 }
     });
     (candidate, end)
@@ -171,6 +177,8 @@ fn form_of_parts(parts: &[&str]) -> Option<Form> {
     }
     let form = form(&whole)?;
     let is_code = match form {
+        // As in `507-4831`.
+        Form::Digits if (parts.len(), first.len(), second.len()) == (2, 3, 4) => return Some(Form::Small),
         Form::Digits => {
             let is_no_date = first.len() >= 3 || parts.len() == 3 && first > "12" && second > "12";
             is_even && is_no_date && whole.len() <= SIGNS_MAX + 1
