@@ -1,7 +1,7 @@
 //! What in a page has the form of a code, whatever it means.
 
 use super::free::stands_free;
-use super::lexicon::{is_address, is_bounded_letter};
+use super::lexicon::{LEXICON, is_address, is_bounded_letter};
 use super::page::Page;
 
 /// The most candidates of a page.
@@ -91,6 +91,9 @@ fn joined(text: &str, first: Run, separators: &[u8], is_fit: impl Fn(&Run) -> bo
 /// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
 fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let text = page.text.as_str();
+    if LEXICON.others("joined").contains(text.get(run.0..=run.1).unwrap_or_default()) {
+        return (None, run.1);
+    }
     if is_address(&text[run.0..]) {
         return (None, run.0 + text[run.0..].bytes().take_while(u8::is_ascii_graphic).count());
     }
@@ -103,7 +106,11 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     };
     let signs = joined(text, run, separator.as_slice(), is_sign);
     let parts = joined(text, run, b"-_", |_| true);
-    let groups = joined(text, run, b" ", is_digits);
+    // Groups in cells fill their row.
+    let row = joined(text, run, b"\t", is_digits);
+    let is_row = (run.0 == 0 || text[..run.0].ends_with('\n'))
+        && row.last().is_some_and(|&(_, end)| !text[end..].starts_with(|c| c != '\n'));
+    let groups = if is_row { row } else { joined(text, run, b" ", is_digits) };
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
     let is_cell = |&(_, end): &Run| ends_cell(&text[end..]) && (run.0 == 0 || text[..run.0].ends_with(['\n', '\t']));

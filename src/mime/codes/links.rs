@@ -207,7 +207,7 @@ impl<'a> Said<'a> {
             (self.is_personal && !self.has_secret, 2),
             (!own && !context && !is_open, -2),
             // The address says one thing, and the text another one.
-            (!own && !context && (says_kind(self.own) || says_kind(self.context)), -2),
+            (!own && !context && !is_in_subject && (says_kind(self.own) || says_kind(self.context)), -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
         ])
     }
