@@ -79,7 +79,7 @@ impl<'a> Mail<'a> {
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
             is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
-            is_about: subject.iter().any(Hit::is_purpose),
+            is_about: [Sense::Verify, Sense::SignIn, Sense::Reset].iter().any(|it| has(subject, *it)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
             has_several: numbers.any(|it| one != Some(it)),
@@ -140,6 +140,8 @@ impl Read<'_> {
         let is_seen = label > LABEL_SURE || is_alone || is_large || look.is_bold;
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
         let is_year = candidate.code.len() == 4 && ("199".."204").contains(&&candidate.code[..3]);
+        // Nobody can say such letters.
+        let is_unspeakable = is_random(&candidate.code.to_ascii_lowercase());
         let form = match candidate.form {
             Form::Digits if candidate.code.len() == 6 => 3,
             Form::Digits | Form::Mixed => 2,
@@ -147,8 +149,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if candidate.is_grouped => 1,
             Form::Letters if is_sure && is_alone => 0,
-            // Nobody can say it.
-            Form::Letters if label > LABEL_SURE + 1 && is_random(&candidate.code.to_ascii_lowercase()) => 0,
+            Form::Letters if label > LABEL_SURE + 1 && is_unspeakable => 0,
             Form::Letters => -2,
             Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
             Form::Words => -9,
@@ -161,8 +162,8 @@ impl Read<'_> {
         let is_doubtful = mail.purpose < 2
             || !mail.is_explained
             || label <= LABEL_SURE + 1 && mail.subject_points <= 0 && !mail.is_about;
-        let may_be_voucher = mail.has_promotion && (is_doubtful || mail.subject_points <= 2)
-            || candidate.form == Form::Mixed && is_doubtful;
+        let may_be_voucher =
+            mail.has_promotion && (is_doubtful || !is_unspeakable) || candidate.form == Form::Mixed && is_doubtful;
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
         let is_amid = mail.has_several && !is_alone && !is_large;
         let rules = [
