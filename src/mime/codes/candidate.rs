@@ -107,9 +107,9 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let signs = joined(text, run, separator.as_slice(), is_sign);
     let parts = joined(text, run, b"-_", |_| true);
     // Groups in cells fill their row.
-    let row = joined(text, run, b"\t", is_digits);
-    let is_row = (run.0 == 0 || text[..run.0].ends_with('\n'))
-        && row.last().is_some_and(|&(_, end)| !text[end..].starts_with(|c| c != '\n'));
+    let starts_row = run.0 == 0 || text[..run.0].ends_with('\n');
+    let row = if starts_row { joined(text, run, b"\t", is_digits) } else { Vec::new() };
+    let is_row = row.last().is_some_and(|&(_, end)| !text[end..].starts_with(|c| c != '\n'));
     let groups = if is_row { row } else { joined(text, run, b" ", is_digits) };
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
