@@ -1,7 +1,7 @@
 //! What in a page has the form of a code, whatever it means.
 
 use super::free::stands_free;
-use super::lexicon::{is_address, is_bounded_letter};
+use super::lexicon::{LEXICON, is_address, is_bounded_letter};
 use super::page::Page;
 
 /// The most candidates of a page.
@@ -91,14 +91,26 @@ fn joined(text: &str, first: Run, separators: &[u8], is_fit: impl Fn(&Run) -> bo
 /// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
 fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let text = page.text.as_str();
+    if LEXICON.others("joined").contains(text.get(run.0..=run.1).unwrap_or_default()) {
+        return (None, run.1);
+    }
     if is_address(&text[run.0..]) {
         return (None, run.0 + text[run.0..].bytes().take_while(u8::is_ascii_graphic).count());
     }
     let is_digits = |&(start, end): &Run| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
-    let is_sign = |&(start, end): &Run| end - start == 1 && !text[end..].starts_with(is_bounded_letter);
-    let signs = joined(text, run, b" \t\n", is_sign);
+    let separator = text[run.1..].bytes().next().filter(|octet| b" \t\n".contains(octet));
+    let is_sign = |&(start, end): &Run| {
+        let is_end =
+            if separator == Some(b' ') { !text[end..].starts_with(is_bounded_letter) } else { ends_cell(&text[end..]) };
+        end - start == 1 && is_end
+    };
+    let signs = joined(text, run, separator.as_slice(), is_sign);
     let parts = joined(text, run, b"-_", |_| true);
-    let groups = joined(text, run, b" ", is_digits);
+    // Groups in cells fill their row.
+    let starts_row = run.0 == 0 || text[..run.0].ends_with('\n');
+    let row = if starts_row { joined(text, run, b"\t", is_digits) } else { Vec::new() };
+    let is_row = row.last().is_some_and(|&(_, end)| !text[end..].starts_with(|c| c != '\n'));
+    let groups = if is_row { row } else { joined(text, run, b" ", is_digits) };
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
     let is_cell = |&(_, end): &Run| ends_cell(&text[end..]) && (run.0 == 0 || text[..run.0].ends_with(['\n', '\t']));
@@ -128,7 +140,8 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let is_long = written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(char::is_lowercase);
     let form = form_of(&written).filter(|_| !is_long || is_random(written[0]));
     let candidate = form.map(|form| if is_long { Form::Words } else { form }).filter(is_possible).map(|form| {
-        let code = if glue == "-" && form != Form::Digits { text[start..end].to_owned() } else { written.concat() };
+        let is_number = written.iter().all(|part| part.bytes().all(|octet| octet.is_ascii_digit()));
+        let code = if glue == "-" && !is_number { text[start..end].to_owned() } else { written.concat() };
         Candidate { start, end, code, form, is_grouped: written.len() > 1 }
     });
     (candidate, end)
@@ -171,6 +184,8 @@ fn form_of_parts(parts: &[&str]) -> Option<Form> {
     }
     let form = form(&whole)?;
     let is_code = match form {
+        // As in `507-4831`.
+        Form::Digits if (parts.len(), first.len(), second.len()) == (2, 3, 4) => return Some(Form::Small),
         Form::Digits => {
             let is_no_date = first.len() >= 3 || parts.len() == 3 && first > "12" && second > "12";
             is_even && is_no_date && whole.len() <= SIGNS_MAX + 1

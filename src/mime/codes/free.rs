@@ -19,7 +19,8 @@ pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
     let is_number = before.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(char::is_numeric))
         || !is_in_text && after.strip_prefix(BETWEEN_DIGITS).is_some_and(has_sign);
     // An account that ends with these digits, as in `...7730`. Such ends have at most six.
-    let is_led = before.ends_with("\n\u{2026}") && end - start > 6;
+    let is_led = before.ends_with("\n\u{2026}") && end - start > 6
+        || LEXICON.others("joined").iter().any(|word| before.ends_with(word));
     let is_end_of_number =
         !is_led && (before.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']));
     let is_in_word = before.ends_with(is_bounded_letter) || after.starts_with(is_bounded_letter);

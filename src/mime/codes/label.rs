@@ -186,7 +186,8 @@ impl Read<'_> {
             if is_label && is_alone && has(hits, Sense::Other) {
                 return OTHER;
             }
-            if above + 1 == line && is_alone && has(hits, Sense::Enter) && !has(hits, Sense::Other) {
+            let said = hits.iter().rfind(|hit| matches!(hit.sense, Sense::Enter | Sense::Other));
+            if above + 1 == line && is_alone && said.is_some_and(|hit| hit.sense == Sense::Enter) {
                 return LABEL_IN_LINE;
             }
         }

@@ -45,7 +45,7 @@ struct Node {
     /// The sense of the phrase that ends here, and whether its word may go on.
     phrase: Option<(Sense, bool)>,
     /// The nodes of the octets behind this one, in order.
-    next: Range<usize>,
+    next: Range<u32>,
 }
 
 /// Phrases as a tree, from the node before their first octets.
@@ -54,18 +54,19 @@ struct Phrases(Vec<Node>);
 impl Phrases {
     fn new(mut all: Vec<(Vec<u8>, Sense, bool)>) -> Self {
         all.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        let end_of = |nodes: &[Node]| u32::try_from(nodes.len()).expect("the phrases have fewer octets");
         let mut nodes = vec![Node { octet: 0, phrase: None, next: 0..0 }];
         // The phrases of each node, and how many octets of them lead to it.
         let mut groups = VecDeque::from([(all.as_slice(), 0)]);
         for at in 0.. {
             let Some((group, length)) = groups.pop_front() else { break };
             let (ended, longer) = group.split_at(group.partition_point(|(phrase, ..)| phrase.len() == length));
-            let first = nodes.len();
+            let first = end_of(&nodes);
             for longer in longer.chunk_by(|(one, ..), (other, ..)| one[length] == other[length]) {
                 nodes.push(Node { octet: longer[0].0[length], phrase: None, next: 0..0 });
                 groups.push_back((longer, length + 1));
             }
-            nodes[at].next = first..nodes.len();
+            nodes[at].next = first..end_of(&nodes);
             nodes[at].phrase = ended.iter().map(|(_, sense, is_open)| (*sense, *is_open)).max_by_key(|it| it.1);
         }
         Self(nodes)
@@ -76,7 +77,7 @@ impl Phrases {
         let (mut node, mut longest) = (&self.0[0], None);
         for (index, octet) in text.enumerate() {
             super::step(1);
-            let next = &self.0[node.next.clone()];
+            let next = &self.0[node.next.start as usize..node.next.end as usize];
             let Ok(found) = next.binary_search_by_key(&octet, |node| node.octet) else { break };
             node = &next[found];
             let fit = node.phrase.filter(|(_, is_open)| *is_open || is_end(index + 1));

@@ -190,7 +190,7 @@ impl<'a> Said<'a> {
         // Whoever did not change a password resets it, if there is nothing else to press.
         let is_remedy = kind == LinkKind::Reset && own && address && self.has_secret && is_only;
         let is_for_others = self.is_refusal || self.is_denied && !is_in_subject && !is_remedy;
-        if !is_said || is_for_others || !self.has_reason(kind, own, is_in_subject) {
+        if !is_said || is_for_others || !self.has_reason(kind, sense, own, is_in_subject) {
             return 0;
         }
         // Unknown words say nothing against an address that says so much, but a login may lead to anything.
@@ -207,13 +207,14 @@ impl<'a> Said<'a> {
             (self.is_personal && !self.has_secret, 2),
             (!own && !context && !is_open, -2),
             // The address says one thing, and the text another one.
-            (!own && !context && (says_kind(self.own) || says_kind(self.context)), -2),
+            (!own && !context && !is_in_subject && (says_kind(self.own) || says_kind(self.context)), -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
         ])
     }
 
     /// Whether the address may be one of this kind.
-    fn has_reason(&self, kind: LinkKind, own: bool, is_in_subject: bool) -> bool {
+    fn has_reason(&self, kind: LinkKind, sense: Sense, own: bool, is_in_subject: bool) -> bool {
+        let is_said = own || has(self.context, sense) && has(&self.address, sense);
         let resets = self.address.iter().filter(|hit| hit.sense == Sense::Reset).count();
         match kind {
             // Each newsletter has a link to its login.
@@ -229,7 +230,7 @@ impl<'a> Said<'a> {
             // Everybody can ask for a new password at an address such as `/password/reset`.
             LinkKind::Reset if resets > 1 && has(self.context, Sense::Reset) && !is_in_subject => true,
             // An address alone, without a secret, is a page for everybody.
-            _ => self.is_personal || own && (is_in_subject || self.url.query().is_some()),
+            _ => self.is_personal || is_said && (is_in_subject || self.url.query().is_some()),
         }
     }
 }
@@ -248,7 +249,14 @@ fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
     denial.is_some_and(is_in_sentence)
 }
 
-/// The phrases that lead to a link: those of its line before it, else of the lines above.
+/// The phrases behind a link in its sentence.
+fn behind<'a>(anchor: &Anchor, read: &'a Read<'_>) -> &'a [Hit] {
+    let text = &read.page.text[anchor.end..read.page.text.floor_char_boundary(anchor.end + CONTEXT_OCTETS)];
+    let end = text.find(['.', '!', '?', '\n', '\t', '\u{3002}']).unwrap_or(text.len());
+    read.hits_in(anchor.end, anchor.end + end)
+}
+
+/// The phrases that lead to a link: those of its line before it, else behind it, else of the lines above.
 fn context<'a>(anchor: &Anchor, read: &'a Read<'_>) -> &'a [Hit] {
     let from = read.page.text.ceil_char_boundary(anchor.start.saturating_sub(CONTEXT_OCTETS));
     let mut end = anchor.start;
@@ -261,6 +269,10 @@ fn context<'a>(anchor: &Anchor, read: &'a Read<'_>) -> &'a [Hit] {
         let hits = &hits[hits.len().saturating_sub(CONTEXT_HITS_MAX)..];
         if says_kind(hits) {
             return hits;
+        }
+        let after = if end == anchor.start { behind(anchor, read) } else { &[] };
+        if says_kind(after) {
+            return after;
         }
         end = (end - line.len()).saturating_sub(1);
     }

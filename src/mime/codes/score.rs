@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::address::parts_and_codes;
-use super::candidate::{Candidate, Form};
+use super::candidate::{Candidate, Form, is_random};
 use super::label::LABEL_IN_LINE;
 use super::lexicon::{Hit, has};
 use super::read::{LINE_OCTETS, Read};
@@ -44,6 +44,8 @@ pub(super) struct Mail<'a> {
     /// Whether the mail says what one-time codes are for, and not only how to treat a code.
     is_secure: bool,
     is_meeting: bool,
+    /// Whether its subject says what one-time codes are for.
+    is_about: bool,
     /// Whether something in the body is named that is no code.
     has_other: bool,
     /// Whether the body has more than one number that may be a code.
@@ -77,6 +79,7 @@ impl<'a> Mail<'a> {
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
             is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
+            is_about: [Sense::Verify, Sense::SignIn, Sense::Reset].iter().any(|it| has(subject, *it)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
             has_several: numbers.any(|it| one != Some(it)),
@@ -137,6 +140,8 @@ impl Read<'_> {
         let is_seen = label > LABEL_SURE || is_alone || is_large || look.is_bold;
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
         let is_year = candidate.code.len() == 4 && ("199".."204").contains(&&candidate.code[..3]);
+        // Nobody can say such letters.
+        let is_unspeakable = is_random(&candidate.code.to_ascii_lowercase());
         let form = match candidate.form {
             Form::Digits if candidate.code.len() == 6 => 3,
             Form::Digits | Form::Mixed => 2,
@@ -144,6 +149,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if candidate.is_grouped => 1,
             Form::Letters if is_sure && is_alone => 0,
+            Form::Letters if label > LABEL_SURE + 1 && is_unspeakable => 0,
             Form::Letters => -2,
             Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
             Form::Words => -9,
@@ -153,8 +159,11 @@ impl Read<'_> {
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         // Such as `SUMMER25`.
-        let is_doubtful = mail.purpose < 2 || !mail.is_explained || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
-        let may_be_voucher = mail.has_promotion || candidate.form == Form::Mixed && is_doubtful;
+        let is_doubtful = mail.purpose < 2
+            || !mail.is_explained
+            || label <= LABEL_SURE + 1 && mail.subject_points <= 0 && !mail.is_about;
+        let may_be_voucher =
+            mail.has_promotion && (is_doubtful || !is_unspeakable) || candidate.form == Form::Mixed && is_doubtful;
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
         let is_amid = mail.has_several && !is_alone && !is_large;
         let rules = [

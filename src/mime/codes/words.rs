@@ -7,6 +7,7 @@
 //! nothing         phrases that say nothing, but have a telling word in them
 //! connecting      words between a word for codes and its code, or right before such a word
 //! of              words after a word for codes, behind which stands what the code is for
+//! joined          words such as `is` that hyphens join to a code
 //! use             words such as `with` before a code, if it follows what the code is for
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn every_key_is_known() {
         for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_none()) {
-            let names = ["connecting", "of", "use", "unit", "counter", "reply", "history", "parameter"];
+            let names = ["connecting", "of", "joined", "use", "unit", "counter", "reply", "history", "parameter"];
             let part = key.strip_prefix("in-address.");
             let is_part = part.is_some_and(|part| part == "secret" || Sense::of(part).is_some());
             assert!(names.contains(&key) || is_part, "{key}: {phrase}");

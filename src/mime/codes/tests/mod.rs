@@ -210,6 +210,7 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("groups of digits", repeated("123 ")),
         ("single digits", repeated("1 ")),
         ("cells of digits", repeated("<td>1")),
+        ("cells of numbers in one row", format!("<td>code{}", repeated("<td>12"))),
         ("codes", repeated("code 482913 ")),
         ("labels", repeated("code ")),
         ("other labels", repeated("order no ")),
