@@ -1,10 +1,27 @@
 //! The files of the package.
 
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+/// Where Linux has files in memory, and the room that the largest of these tests need together. A container has 64 MB.
+pub(crate) const MEMORY: &str = "/dev/shm";
+const ROOM_MIN: u64 = 2 << 30;
 
 /// A path from the root of the package.
 pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Has temporary directories in memory from here on, unless the caller named a place: a sync of a disk takes longer than most
+/// tests. Programs of others, which the world has, may not see that place.
+pub(crate) fn prefer_memory() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let has_room = rustix::fs::statvfs(MEMORY).is_ok_and(|it| it.f_bavail * it.f_frsize >= ROOM_MIN);
+        if has_room && env!("CARGO_CRATE_NAME") != "world" && std::env::var_os("TMPDIR").is_none() {
+            let _ = tempfile::env::override_temp_dir(Path::new(MEMORY));
+        }
+    });
 }
 
 /// Makes a directory of another user: root can make one, and for others the root directory is one.

@@ -27,10 +27,10 @@ use tokio_util::sync::CancellationToken;
 use super::answer::Answer;
 use super::clock::SetClock;
 use super::command::Outcome;
-use super::http;
 use super::in_process::CommandLine;
 use super::smtp_peer::SmtpPeer;
 use super::until::until;
+use super::{files, http};
 
 /// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -301,6 +301,7 @@ impl TestServer {
 
 /// A directory that no daemon had.
 fn fresh_directory() -> TempDir {
+    files::prefer_memory();
     tempfile::tempdir().expect("directory")
 }
 
