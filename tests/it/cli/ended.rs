@@ -75,6 +75,22 @@ async fn a_holder_who_is_the_administrator_learns_of_the_end_too() {
     check(&server, line, false, false).await;
 }
 
+#[tokio::test]
+async fn the_end_of_its_time_ends_what_follows_it() {
+    let (server, home) = (TestServer::start().await, tempfile::tempdir().expect("directory"));
+    let line = at(&server, home.path());
+    let to = run(line(&["new", "--private", "--for", "1h"])).await.ok().stdout.trim().to_owned();
+    let follow = |(words, flags): (&[&str], &[&str])| tokio::spawn(run(line(&[words, &[to.as_str()], flags].concat())));
+    let following = FOLLOWING.map(follow);
+    server.until_waiting(FOLLOWING.len()).await;
+    server.pass(Duration::from_hours(1)).await;
+    for command in following {
+        let outcome = timeout(IN_TIME, command).await.expect("an end in time").expect("the command");
+        assert_eq!(outcome.code, Some(3), "{outcome:?}");
+        assert!(outcome.stderr.contains(&format!("error: the private inbox {to} has ended\n")), "{outcome:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_the_environment_is_as_good() {
     let (server, home) = (TestServer::start().await, tempfile::tempdir().expect("directory"));

@@ -5,7 +5,6 @@ mod completions;
 mod config;
 mod db;
 mod doctor;
-mod ended;
 mod expect;
 mod first_use;
 mod generated;
