@@ -47,23 +47,32 @@ struct Mail {
 
 /// The mail of an inbox, oldest first.
 async fn inbox(server: &TestServer, to: &str) -> Vec<Mail> {
-    newest(server, to, usize::MAX).await
+    let (_, mut mails) = newest(server, to, 100).await;
+    for mail in &mut mails {
+        mail.json = server.admin_get(&path(&mail.json)).await;
+    }
+    mails
 }
 
-/// The newest mails of an inbox, oldest first. There are no more than a page has.
-async fn newest(server: &TestServer, to: &str, count: usize) -> Vec<Mail> {
-    let page = server.admin_get(&format!("/api/mail/messages?to={to}&fields=id")).await;
+/// How many mails an inbox has, and the newest of them, oldest first, with no more than their ids as JSON.
+async fn newest(server: &TestServer, to: &str, count: usize) -> (Value, Vec<Mail>) {
+    let list = format!("/api/mail/messages?to={to}&limit={}&fields=id", count.max(1));
+    let page = server.admin_get(&list).await;
     let mut mails = Vec::new();
-    for email in page["emails"].as_array().expect("a list").iter().take(count) {
-        let path = format!("/api/mail/messages/{}", email["id"].as_str().expect("an id"));
-        let octets = Answer::to(server.admin("GET", &format!("{path}/raw"))).await.body.escape_ascii().to_string();
+    for json in page["emails"].as_array().expect("a list").iter().take(count) {
+        let raw = Answer::to(server.admin("GET", &format!("{}/raw", path(json)))).await;
+        let octets = raw.body.escape_ascii().to_string();
         // The date is the end of the field Received.
         let date = octets.find(r";\r\n\t").expect("a date") + r";\r\n\t".len();
         let (trace, raw) = octets.split_at(date + octets[date..].find(r"\r\n").expect("its end") + r"\r\n".len());
-        mails.push(Mail { json: server.admin_get(&path).await, trace: trace.to_owned(), raw: raw.to_owned() });
+        mails.push(Mail { json: json.clone(), trace: trace.to_owned(), raw: raw.to_owned() });
     }
     mails.reverse();
-    mails
+    (page["total"].clone(), mails)
+}
+
+fn path(mail: &Value) -> String {
+    format!("/api/mail/messages/{}", mail["id"].as_str().expect("an id"))
 }
 
 /// How many messages the service has, each counted once for all its recipients.

@@ -135,9 +135,9 @@ async fn a_flipped_bit_in_any_kind_of_file_changes_no_answer_and_is_reported() {
     let mut wrong = Vec::new();
     for (files, is_closed) in [(&closed, true), (&killed, false)] {
         let used = files[IN_USE].iter().rposition(|octet| *octet != 0).expect("octets") + 1;
-        let mut bits: Vec<_> = (0..52 * 8).step_by(3).map(|bit| (IN_USE, bit)).collect();
+        let mut bits: Vec<_> = (random.random_range(0..7)..52 * 8).step_by(7).map(|bit| (IN_USE, bit)).collect();
         for (name, octets) in [(IN_USE, used), (REGISTRY, files[REGISTRY].len())] {
-            bits.extend((0..60).map(|_| (name, random.random_range(0..octets * 8))));
+            bits.extend((0..30).map(|_| (name, random.random_range(0..octets * 8))));
         }
         for (name, bit) in bits {
             let image = flipped(files, name, bit);
@@ -220,7 +220,7 @@ struct Kept {
 /// The clock jumps in both directions, while the store is swept, closed or killed, and opened with other retentions.
 #[tokio::test]
 async fn clocks_that_jump_bring_no_mail_back_and_take_none_that_has_not_expired() {
-    for _ in 0..20 {
+    for _ in 0..8 {
         let seed = rand::random();
         let mut random = rng(seed);
         let mut disk = TestDisk::default();

@@ -92,7 +92,7 @@ async fn large_bodies_that_no_receiver_takes_hold_up_no_small_one() {
     }
     let small = receiver(Behaviour::status(200)).await;
     register(&server, "small@example.test", &small.url("/hook")).await;
-    server.send("large@example.test", "large", &format!("{}\r\n", "x".repeat(70)).repeat(OCTETS / 72)).await;
+    server.send("large@example.test", "large", &format!("{}\r\n", "x".repeat(990)).repeat(OCTETS / 992)).await;
     until("a large body is sent", async || hanging.iter().any(|sink| requests_to(sink, "/hook") > 0)).await;
     for count in 1..=3 {
         server.send("small@example.test", "small", "text").await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -51,7 +52,7 @@ pub(super) struct Walk {
     place: Place,
     pub(super) key: String,
     other_key: String,
-    /// Nothing of this may be in anything that a stranger gets.
+    /// Nothing of this may be in anything that a stranger gets. All is in lower case.
     pub(super) secrets: Vec<String>,
     pub(super) private: Named,
     pub(super) unknown: Named,
@@ -86,7 +87,8 @@ impl Walk {
         let unknown_position = format!("0badc0de-{}", position.split_once('-').expect("a position").1);
         let unknown = Named::new(UNKNOWN, &other(&lease), &others, &other(&webhook), &unknown_position);
         let own = [key.clone(), lease, webhook, "\u{1f}".into(), "\\u001f".into()];
-        let secrets = MARKS.map(str::to_owned).into_iter().chain(own).chain(mails).collect();
+        let secrets =
+            MARKS.map(str::to_owned).into_iter().chain(own).chain(mails).map(|it| it.to_lowercase()).collect();
         let client = http::client().into();
         Self {
             api,
@@ -142,14 +144,16 @@ impl Walk {
     async fn answer(&self, it: &Try, credential: Credential) -> (u16, Vec<String>, String) {
         let mut response = self.request(it, credential).send().await.expect("an answer");
         let names: BTreeSet<String> = response.headers().keys().map(ToString::to_string).collect();
-        let head = format!("{:?}", response.headers());
+        let lines =
+            response.headers().iter().map(|(name, value)| format!("{name}: {}\n", value.as_bytes().escape_ascii()));
+        let head: String = lines.collect();
         let status = response.status().as_u16();
         let is_stream = response.headers().get("content-type").is_some_and(|kind| kind == "text/event-stream");
         let body = if is_stream { first_of(&mut response).await } else { response.text().await.expect("a body") };
         let text = format!("{head}{body}").to_lowercase();
         // The mark of a private mailbox's name is quoted where it was sent.
         let is_said = |secret: &str| it.says(secret) || secret.ends_with("1f") && (it.says("%1f") || it.says("{1f}"));
-        for secret in self.secrets.iter().filter(|it| text.contains(&it.to_lowercase()) && !is_said(it)) {
+        for secret in self.secrets.iter().filter(|it| has(&text, it) && !is_said(it)) {
             self.fault(format!("{credential:?} sees {secret} with {it:?}: {head} {body}"));
         }
         (status, names.into_iter().collect(), body)
@@ -174,6 +178,11 @@ impl Walk {
     fn fault(&self, fault: String) {
         self.faults.borrow_mut().push(fault);
     }
+}
+
+/// Whether a text has another. Without optimisation, the standard library takes long for this.
+pub(super) fn has(text: &str, wanted: &str) -> bool {
+    memmem::find(text.as_bytes(), wanted.as_bytes()).is_some()
 }
 
 /// What a stream says at first.
