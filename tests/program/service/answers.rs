@@ -13,11 +13,11 @@ use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
 const READERS: usize = 40;
-/// Every character takes five octets as HTML, and there are two bodies in an answer.
-const OCTETS: usize = 2_900_000;
+/// There are two bodies in an answer. Long lines without markup are cheap to show in a build without optimisation.
+const OCTETS: usize = 7_000_000;
 /// What all answers together may cost beyond what the program takes at the start: the room of all, and free memory that
-/// is not given back. Without a bound they cost 470 MB.
-const COST_MB: u64 = 300;
+/// is not given back. Without a bound they cost 290 MB.
+const COST_MB: u64 = 230;
 
 /// A connection from the given address of loopback.
 async fn connect_from(number: usize, server: SocketAddr) -> TcpStream {
@@ -40,7 +40,7 @@ async fn receive_large(daemon: &Program) {
     peer.command("MAIL FROM:<a@sender.test>", "250").await;
     peer.command("RCPT TO:<large@example.test>", "250").await;
     peer.command("DATA", "354").await;
-    let line = format!("{}\r\n", "&".repeat(998));
+    let line = format!("{}\r\n", "x".repeat(998));
     peer.send(format!("Subject: large\r\n\r\n{}", line.repeat(OCTETS / line.len()))).await;
     peer.command(".", "250 2.0.0").await;
 }
@@ -70,7 +70,7 @@ async fn clients_that_read_nothing_cost_a_bounded_amount_and_others_are_served()
         reader.write_all(close.as_bytes()).await.expect("a request");
         let mut answer = Vec::new();
         let _ = reader.read_to_end(&mut answer).await;
-        answer.starts_with(b"HTTP/1.1 200") && answer.len() > 5 * OCTETS
+        answer.starts_with(b"HTTP/1.1 200") && answer.len() > 2 * OCTETS
     })
     .await;
     let peak_mb = daemon.memory_kb("VmHWM:") >> 10;
