@@ -54,7 +54,6 @@ pub(super) fn read(certificate: &[u8]) -> Option<Fields> {
 }
 
 /// Elements of DER, one after the other: the type of each and its content. Ends before what is none.
-#[derive(Clone, Copy)]
 struct Elements<'o>(&'o [u8]);
 
 impl<'o> Elements<'o> {
@@ -101,13 +100,13 @@ fn time(kind: u8, octets: &[u8]) -> Option<Timestamp> {
 
 /// The DNS names in the extensions.
 fn dns_names(extensions: &[u8]) -> Vec<String> {
-    let named = Elements(extensions).find_map(|(_, extension)| {
+    let listed = Elements(extensions).find_map(|(_, extension)| {
         let mut parts = Elements(extension);
         // Between them may be whether who does not know the extension must refuse the certificate.
         let is_named = parts.of(tag::OID)? == SUBJECT_ALT_NAME;
         parts.find(|(kind, _)| is_named && *kind == tag::OCTET_STRING).map(|(_, value)| value)
     });
-    let names = named.and_then(|value| Elements(value).of(tag::SEQUENCE)).unwrap_or_default();
+    let names = listed.and_then(|value| Elements(value).of(tag::SEQUENCE)).unwrap_or_default();
     Elements(names).filter(|(kind, _)| *kind == tag::DNS_NAME).map(|(_, name)| text(name)).collect()
 }
 

@@ -5,6 +5,8 @@
 pub(crate) mod command;
 pub(crate) mod daemon;
 pub(crate) mod figures;
+#[path = "../../support/files.rs"]
+pub(crate) mod files;
 pub(crate) mod http;
 #[path = "../../support/mail.rs"]
 pub(crate) mod mail;
