@@ -1,7 +1,7 @@
 //! tempmail: disposable mail in one binary.
 //!
 //! This page is the architecture: the way of a message and of an event, what must stay true, and who may know whom. Each
-//! module's own page has the map of its files; `man/guide` has the guides for users.
+//! module's own page says how its files go together, and the first line of a file what it owns; `man/guide` has the guides for users.
 //!
 //! # The way of a message
 //!

@@ -1,4 +1,4 @@
-//! What the rooms of the service share. The daemon builds it once.
+//! What the rooms of the service share. The daemon builds it once. `history` has its last hour as numbers.
 
 pub mod history;
 

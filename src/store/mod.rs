@@ -5,6 +5,7 @@
 //! cluster implements the traits as well. Whether an Email is readable depends on the caller's `now`.
 //!
 //! ```text
+//! error         why opening or using a store fails       drop_warnings  log lines about dropped events
 //! mod           the trait Store for mail, and Storage for all of a store
 //! registry      the trait Registry for domains, webhooks and tokens: what people typed in
 //! outbox        the trait Outbox for pending events
