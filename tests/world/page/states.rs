@@ -1,6 +1,10 @@
 //! What the page says and does in its less happy states.
 //! Promise: it outlives the code below it.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
+
 use super::{ROWS, Trial, watch};
 use crate::support::browser::Browser;
 use crate::support::browser::keys::ENTER;
@@ -118,11 +122,21 @@ async fn the_page_goes_on_after_a_limit_and_with_a_token() {
 async fn a_limit_passes_by_itself(trial: &Trial) {
     trial.server.send("limited@example.test", "a mail", "x").await;
     trial.open("about").await;
-    // Somebody else at this address uses up the limit.
+    // Somebody else at this address uses up the limit, and what comes back of it each second.
     let url = format!("http://{}/api/mail/messages?to=limited@example.test", trial.server.http());
-    while http::client().get(&url).send().await.expect("an answer").status() != 429 {}
-    trial.go("inbox/limited@example.test").await;
-    trial.until_text("too many requests").await;
+    let status = async || http::client().get(&url).send().await.expect("an answer").status();
+    while status().await != 429 {}
+    let is_refused = async {
+        trial.go("inbox/limited@example.test").await;
+        trial.until_text("too many requests").await;
+    };
+    let goes_on = async {
+        loop {
+            status().await;
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! { () = is_refused => {}, () = goes_on => {} }
     let said = trial.browser.text(".problem p").await;
     assert!(said.contains(" sec"), "it says when: {said}");
     trial.until_rows(1).await;
