@@ -1,7 +1,8 @@
 //! tempmail: disposable mail in one binary.
 //!
 //! This page is the architecture: the way of a message and of an event, what must stay true, and who may know whom. Each
-//! module's own page says how its files go together, and the first line of a file what it owns; `man/guide` has the guides for users.
+//! module's own page says how its files go together, and the first line of a file what it owns; `man/guide` has the guides
+//! for users.
 //!
 //! # The way of a message
 //!
@@ -113,7 +114,8 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `metrics` and `value`.
+//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module
+//! `metrics` and `value`.
 //! `error` knows the errors that end the program. `tests/it/layout.rs` checks the most important of these rules, and the one home
 //! of each large dependency, such as redb in `store/embedded/registry`.
 

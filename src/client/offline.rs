@@ -11,6 +11,7 @@ use futures_util::TryStreamExt;
 use super::destination::{SYSTEM_DATA_DIR, check_meant, check_ours, data_dir, find_daemon, is_usual_data_dir};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Sources, StoreLocation};
+use crate::daemon::LOCK_TIMEOUT;
 use crate::error::{Error, Exit};
 use crate::store::backup;
 use crate::store::disk::{Directory, Disk, OldFiles};
@@ -20,8 +21,6 @@ pub use crate::store::Salvaged;
 pub use crate::store::backup::BackupCounts;
 pub use crate::store::check::{CheckReport, Finding};
 
-/// How long a command waits for a data directory that another process holds: a daemon that stops, or another command.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Called with the octets that are done and with all octets.

@@ -7,8 +7,8 @@ use crate::config::{Config, StoreLocation};
 use crate::store::disk::Directory;
 use crate::store::{self, EmbeddedStore, OpenError, Storage, StoreOptions};
 
-/// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that
-/// is stopping.
+/// How long a start or a command waits for a data directory that another process holds: a command of a moment, or a daemon
+/// that is stopping.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
 

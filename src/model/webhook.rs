@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Client, EmailId, EventId, Listed, Mailbox, Timestamp, WebhookId};
 
-/// A text that proves or signs something: of a webhook, a token, a key, a password. No log line, no answer and no `Debug` output shows it.
+/// A text that proves or signs something: of a webhook, a token, a key, a password. No log line, no answer and no `Debug`
+/// output shows it.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Secret(String);
 

@@ -79,8 +79,8 @@ impl Incoming {
         self.receiver.admission.spend(who, What::NewSmtpConnections, 1).map(drop)
     }
 
-    /// Sends the only reply on a connection to `client`, as far as it is known. The socket is new, so its buffer has room and nothing waits. Before a TLS
-    /// handshake a reply in the clear would mean nothing, so none is sent.
+    /// Sends the only reply on a connection to `client`, as far as it is known. The socket is new, so its buffer has room and
+    /// nothing waits. Before a TLS handshake a reply in the clear would mean nothing, so none is sent.
     fn refuse(&self, client: IpAddr, reply: &Reply) {
         let mut octets = Vec::new();
         reply.write(&mut octets);

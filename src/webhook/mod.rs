@@ -14,7 +14,8 @@
 //!
 //! `post` alone opens connections, to addresses from [`send`]. So no request leaves for an address that [`Guard`] refuses:
 //! each address is checked a moment before its request. `hosts` has the limits of receiving hosts, `target` is a webhook's
-//! URL, `refused` says why something may not be called, and `counters` count attempts. `tester` sends sample events, which do not go through the outbox.
+//! URL, `refused` says why something may not be called, and `counters` count attempts. `tester` sends sample events, which do
+//! not go through the outbox.
 //!
 //! This room knows neither the HTTP interface nor SMTP.
 

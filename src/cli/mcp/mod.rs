@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! wire    lines of JSON-RPC: which revisions of the protocol are spoken, and what each request is answered with
-//! tools   what a program is told of each tool, what it may give, and what the tool does
+//! told    what a program is told of each tool
+//! tools   what each tool takes, and what it does
 //! text    answers: mail as text that no model takes for orders
 //! ```
 //!
@@ -10,6 +11,7 @@
 //! wrong arguments included, so that the model can correct itself.
 
 mod text;
+mod told;
 mod tools;
 mod wire;
 
@@ -59,7 +61,7 @@ impl Mcp {
             client: OnceCell::new(),
             has_lapsed: Arc::default(),
             domains: self.domain,
-            tools: tools::all(self.read_only),
+            tools: told::all(self.read_only),
             ended: CancellationToken::new(),
         };
         wire::serve(Arc::new(session), stdin).await;
