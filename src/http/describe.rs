@@ -9,10 +9,10 @@ use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
 use axum::http::header;
-use axum::routing::{MethodRouter, get};
+use axum::routing::MethodRouter;
 use serde_json::Value;
 
-use super::Api;
+use super::{Api, route::get};
 use crate::config::{Config, Revision};
 
 const DESCRIPTION: &str = include_str!("openapi.json");

@@ -16,6 +16,7 @@
 //! problem, causes   errors, their codes and statuses
 //! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
 //! memory    memory for answers               access_log  a line for each request
+//! route     routes to handlers
 //! describe  openapi.json, the description of the interface       docs      the guide on it as a page
 //! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show      ticket    what frames show in place of a token or key
@@ -46,6 +47,7 @@ pub mod problem;
 mod query;
 mod rate_limit;
 mod root;
+mod route;
 mod safe_html;
 mod ticket;
 mod transport;
@@ -59,7 +61,6 @@ use std::sync::{Arc, Once};
 
 use axum::http::StatusCode;
 use axum::middleware;
-use axum::routing::get;
 use axum::{Json, Router};
 use tokio_util::sync::CancellationToken;
 
@@ -73,6 +74,7 @@ use mail::{attachment, delete, events, list, message, raw, submit, wait};
 use memory::Room;
 use metrics::Requests;
 use query::Query;
+use route::{delete, get, patch, post};
 
 pub use caller::Caller;
 pub use problem::{Code, Problem};
@@ -139,7 +141,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/", get(root::show))
         .route("/docs", get(docs::show))
         .route("/openapi.json", describe::route(&api.config))
-        .route("/api/mail/messages", get(list::list).post(submit::submit))
+        .route("/api/mail/messages", get(list::list).merge(post(submit::submit)))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/wait", get(wait::wait))
         .route("/api/mail/stream", get(events::stream))
@@ -148,16 +150,19 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/mail/messages/{id}/ticket", get(ticket::show))
         .route("/api/mail/messages/{id}/text", get(view::text))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
-        .route("/api/mail/delete", axum::routing::delete(delete::delete))
-        .route("/api/addresses", get(leases::list).post(leases::take).patch(leases::change).delete(leases::end))
+        .route("/api/mail/delete", delete(delete::delete))
+        .route(
+            "/api/addresses",
+            get(leases::list).merge(post(leases::take)).merge(patch(leases::change)).merge(delete(leases::end)),
+        )
         .route("/api/addresses/random", get(addresses::random))
-        .route("/api/domains", get(domains::list).post(domains::register))
+        .route("/api/domains", get(domains::list).merge(post(domains::register)))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
         .merge(admin::routes(revision))
         .fallback(unknown_path);
     if revision == Revision::Two {
-        let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
+        let webhooks = get(webhooks::list).merge(post(webhooks::register)).merge(delete(webhooks::delete));
         routes = routes.route("/api/webhooks", webhooks);
     }
     // The files of the page for people. Its document is at `/`.

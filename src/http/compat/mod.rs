@@ -25,8 +25,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 
+use super::route::{delete, get, put};
 use super::{Api, Caller, Code, Problem, Query, health};
 use crate::config::CompatApi;
 
@@ -41,8 +41,8 @@ pub(super) fn routes(api: &Api) -> Router<Arc<Api>> {
 fn mailpit() -> Router<Arc<Api>> {
     Router::new()
         .route("/api/v1/info", get(list::info))
-        .route("/api/v1/messages", get(list::messages).put(message::mark).delete(delete::messages))
-        .route("/api/v1/search", get(list::found).delete(delete::found))
+        .route("/api/v1/messages", get(list::messages).merge(put(message::mark)).merge(delete(delete::messages)))
+        .route("/api/v1/search", get(list::found).merge(delete(delete::found)))
         .route("/api/v1/message/{id}", get(message::show))
         .route("/api/v1/message/{id}/headers", get(message::headers))
         .route("/api/v1/message/{id}/raw", get(message::source))
