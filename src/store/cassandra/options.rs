@@ -38,9 +38,6 @@ pub struct CassandraOptions {
 }
 
 impl CassandraOptions {
-    /// The usual value of [`CassandraOptions::timeout`].
-    pub const TIMEOUT: Duration = Duration::from_secs(2);
-
     /// What the settings say; `None` while mail is kept in the data directory.
     ///
     /// Reads the files of the password and of the authorities. [`OpenError::Setting`] names the one that can't be used.

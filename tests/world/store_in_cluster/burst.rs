@@ -2,6 +2,7 @@
 //! Promise: it outlives the code below it.
 
 use futures_util::future::join_all;
+use tempmail::config::{Config, Revision};
 use tempmail::model::Timestamp;
 use tempmail::store::cassandra::CassandraOptions;
 use tempmail::store::{PageRequest, Registry, Store, WebhookLimits};
@@ -21,7 +22,8 @@ const TO: &str = "ann@example.test";
 #[ignore = "needs Cassandra"]
 async fn a_burst_of_mail_waits_for_its_turn_and_all_of_it_is_stored() {
     let keyspace = keyspace().await;
-    let keyspace = CassandraOptions { timeout: CassandraOptions::TIMEOUT, ..keyspace };
+    let timeout = Config::of_revision(Revision::Two, "unused".into()).store.cluster_timeout;
+    let keyspace = CassandraOptions { timeout, ..keyspace };
     let store = node(&keyspace, &options()).await;
     for webhook in 0..WEBHOOKS {
         let webhook = proven(TO, &format!("https://hooks.example/{webhook}"));
