@@ -110,7 +110,9 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let starts_row = run.0 == 0 || text[..run.0].ends_with('\n');
     let row = if starts_row { joined(text, run, b"\t", is_digits) } else { Vec::new() };
     let is_row = row.last().is_some_and(|&(_, end)| !text[end..].starts_with(|c| c != '\n'));
-    let groups = if is_row { row } else { joined(text, run, b" ", is_digits) };
+    // An account may begin with letters, as in `RF71 9070 0320`.
+    let is_group = |group: &Run| is_digits(group) || *group == run && form(&text[run.0..run.1]) == Some(Form::Mixed);
+    let groups = if is_row { row } else { joined(text, run, b" ", is_group) };
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
     let is_cell = |&(_, end): &Run| ends_cell(&text[end..]) && (run.0 == 0 || text[..run.0].ends_with(['\n', '\t']));
@@ -118,8 +120,8 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
         (signs, "", |signs| form(&signs.concat()))
     } else if !parts.is_empty() {
         (parts, "-", form_of_parts)
-    } else if groups.len() > 1 {
-        (groups, "", form_of_groups)
+    } else if groups.len() > 2 || groups.len() == 2 && is_digits(&run) {
+        (groups, "", if is_digits(&run) { form_of_groups } else { |_| None })
     } else if !dotted.is_empty() {
         let is_price = dotted.len() != 2 || !is_cell(&dotted[1]);
         (dotted, "", if is_price { |_| None } else { form_of_groups })
@@ -133,8 +135,9 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let written: Vec<&str> = runs.iter().map(|&(start, end)| &text[start..end]).collect();
     let signs_max = if glue.is_empty() { SIGNS_MAX } else { GROUPED_SIGNS_MAX };
     let is_seen = page.look(start).is_bold || ends_cell(text[end..].trim_start_matches('.'));
+    let has_number = written.len() > 1 && text[start..end].contains(|c: char| c.is_ascii_digit());
     let is_possible = |form: &Form| match form {
-        Form::Words => is_seen && written.concat().len() <= LONG_SIGNS_MAX,
+        Form::Words => (is_seen || has_number) && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
     let is_long = written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(char::is_lowercase);
@@ -183,20 +186,19 @@ fn form_of_parts(parts: &[&str]) -> Option<Form> {
         return Some(Form::Words);
     }
     let form = form(&whole)?;
+    // As in `G-482913`.
+    let is_prefixed =
+        parts.len() == 2 && (first.len() <= 3 && second.len() >= SIGNS_MIN) && has_only(first, u8::is_ascii_uppercase);
+    let is_ended = is_begun_even && last.len() < first.len() && (parts.len() > 2 || form == Form::Mixed);
+    let is_nearly_even = (parts.len(), first.len(), second.len()) == (2, 3, 4);
     let is_code = match form {
-        // As in `507-4831`.
-        Form::Digits if (parts.len(), first.len(), second.len()) == (2, 3, 4) => return Some(Form::Small),
+        Form::Mixed if is_prefixed => true,
+        // As in `482-913-07`, `HT82-QM`, `507-4831` and `519-774X`.
+        Form::Digits | Form::Mixed if is_ended || is_nearly_even => return Some(Form::Small),
         Form::Digits => {
             let is_no_date = first.len() >= 3 || parts.len() == 3 && first > "12" && second > "12";
             is_even && is_no_date && whole.len() <= SIGNS_MAX + 1
         }
-        // Also with a prefix as in `G-482913`, and as in `519-774X`.
-        Form::Mixed if parts.len() == 2 && first.len() <= 3 => {
-            let is_number = second.len() >= SIGNS_MIN && has_only(second, u8::is_ascii_digit);
-            let is_nearly_even = (first.len(), second.len()) == (3, 4) && has_only(first, u8::is_ascii_digit);
-            is_even || is_nearly_even || is_number && has_only(first, u8::is_ascii_uppercase)
-        }
-        Form::Mixed if is_begun_even && !is_even && last.len() < first.len() => return Some(Form::Small),
         _ => is_even,
     };
     Some(form).filter(|_| is_code)
@@ -263,6 +265,9 @@ mod tests {
             ("482 9130", "4829130"),
             ("519-774X", "519-774X"),
             ("HT82-QM", "HT82-QM"),
+            ("482-913-07", "48291307"),
+            ("UNL-73Q18", "UNL-73Q18"),
+            ("the code amber-fox-42 on it", "amber-fox-42"),
             ("9NB4-77QX-K1", "9NB4-77QX-K1"),
             ("code: amber-fox-42", "amber-fox-42"),
             ("G-482913", "G-482913"),
@@ -302,6 +307,7 @@ mod tests {
             "+49 69 7104 9922",
             "0300 123 4567",
             "4829 1034 2200 1234",
+            "RF71 9070 0320 0441",
             "****4471",
             "**** 4471",
             "`otp = 482913`",

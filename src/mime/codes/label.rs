@@ -48,7 +48,9 @@ impl Read<'_> {
         let other = before.iter().rfind(|hit| hit.sense == Sense::Other);
         let is_said = |code: &Hit| !has_sentence_end(&text[code.end.min(candidate.start)..candidate.start]);
         let other = other.filter(|other| self.names(other, candidate, code.is_some_and(is_said)));
-        if other.is_some_and(|other| code.is_none_or(|code| other.start > code.start)) {
+        // Such as whom to call if it was somebody else.
+        let is_denied = before.iter().any(|hit| hit.sense == Sense::Denial && is_said(hit));
+        if is_denied || other.is_some_and(|other| code.is_none_or(|code| other.start > code.start)) {
             return OTHER;
         }
         if let Some(code) = code {
@@ -96,16 +98,20 @@ impl Read<'_> {
     /// The points of the words beside a label, in a text that begins at `start`.
     fn certainty(&self, hits: &[Hit], code: &Hit, start: usize) -> i32 {
         let (from, to) = (self.before(code.start, NEAR_SIGNS), self.behind(code.end, NEAR_SIGNS));
-        let is_beside = |hit: &Hit| hit.start < code.start && hit.end >= from || (code.end..=to).contains(&hit.start);
+        let is_said = |hit: &Hit| !has_sentence_end(&self.page.text[hit.end.min(code.start)..code.start]);
+        let is_before = |hit: &Hit| hit.start < code.start && hit.end >= from && is_said(hit);
+        let is_beside = |hit: &Hit| is_before(hit) || (code.end..=to).contains(&hit.start);
         if code.sense == Sense::OneTime || hits.iter().any(|hit| hit.is_purpose() && is_beside(hit)) {
             return LABEL_CERTAIN;
         }
         let lower = &self.page.lower;
         let from = lower.ceil_char_boundary(start.max(code.start.saturating_sub(LINE_OCTETS)));
-        let before = lower[from..code.start].strip_suffix(' ').unwrap_or_default();
+        let sentence = lower[from..code.start].rsplit(['.', '!', '?', '\n']).next().unwrap_or_default();
+        let before = sentence.strip_suffix(' ').unwrap_or_default();
         // `Your store code` is less foreign than `Store code`.
         let mut words = before.rsplit(' ').inspect(|word| super::step(word.len())).take(3);
-        let is_foreign = last_word(before).is_some() && !words.any(is_connecting) || self.is_of_foreign(code);
+        let mut is_named = || last_word(before).is_some() && !words.any(is_connecting);
+        let is_foreign = lower[..code.start].ends_with(is_bounded_letter) || is_named() || self.is_of_foreign(code);
         if is_foreign { LABEL_FOREIGN } else { 0 }
     }
 

@@ -190,7 +190,9 @@ impl<'a> Said<'a> {
         // Whoever did not change a password resets it, if there is nothing else to press.
         let is_remedy = kind == LinkKind::Reset && own && address && self.has_secret && is_only;
         let is_for_others = self.is_refusal || self.is_denied && !is_in_subject && !is_remedy;
-        if !is_said || is_for_others || !self.has_reason(kind, sense, own, is_in_subject) {
+        // As in `Unsubscribe from invitations`.
+        let is_end = self.own.first().is_some_and(|hit| hit.sense == Sense::Unsubscribe);
+        if !is_said || is_for_others || is_end || !self.has_reason(kind, sense, own, is_in_subject) {
             return 0;
         }
         // Unknown words say nothing against an address that says so much, but a login may lead to anything.

@@ -41,8 +41,6 @@ pub(super) struct Mail<'a> {
     is_promotion: bool,
     /// Whether anything in the mail is to save money with, or is a share.
     has_promotion: bool,
-    /// Whether the mail says what one-time codes are for, and not only how to treat a code.
-    is_secure: bool,
     is_meeting: bool,
     /// Whether its subject says what one-time codes are for.
     is_about: bool,
@@ -78,7 +76,6 @@ impl<'a> Mail<'a> {
             is_promotion: has(subject, Sense::Promotion),
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
-            is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
             is_about: [Sense::Verify, Sense::SignIn, Sense::Reset].iter().any(|it| has(subject, *it)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
@@ -102,30 +99,23 @@ fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
 impl Read<'_> {
     /// The candidates with their points, if these are those of the subject.
     pub(super) fn scored(&self, mail: &Mail<'_>, subject: &[Candidate]) -> Vec<Scored> {
-        // The one number that has a line or cell for itself.
-        let is_alone = |it: &&Candidate| it.is_of_signs() && self.is_alone(it.start, it.end);
-        let mut alone = self.candidates.iter().filter(is_alone).map(|it| it.code.as_str());
-        let sole = alone.next().filter(|first| alone.all(|it| it == *first));
         let points = |(index, candidate): (usize, &Candidate)| {
-            let is_sole = sole == Some(&candidate.code);
             let is_same = subject.iter().any(|it| it.code == candidate.code);
-            let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same, is_sole))?;
+            let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same))?;
             Some(Scored { code: candidate.code.clone(), points })
         };
         self.candidates.iter().enumerate().filter_map(points).collect()
     }
 
     /// The points of a candidate; `None` if it is quoted, or neither its look nor a word says that it may be a code.
-    fn points(&self, index: usize, mail: &Mail<'_>, is_same: bool, is_sole: bool) -> Option<i32> {
+    fn points(&self, index: usize, mail: &Mail<'_>, is_same: bool) -> Option<i32> {
         let candidate = &self.candidates[index];
         let look = self.page.look(candidate.start);
         let is_large = look.is_large || look.is_spaced;
         let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
         let label = self.label(index, is_alone);
-        let is_sole = is_sole && is_alone && label == 0 && mail.is_secure && !mail.has_other;
-        let stands_out =
-            candidate.is_of_signs() && (is_repeated || is_alone && is_large && !mail.is_unknown) || is_sole;
+        let stands_out = candidate.is_of_signs() && (is_repeated || is_alone && is_large && !mail.is_unknown);
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
         // A number in a link may be a stranger's, and words of small letters name a page.
         let is_sign = |it: u8| it.is_ascii_digit() || it.is_ascii_uppercase();
@@ -152,10 +142,9 @@ impl Read<'_> {
             Form::Letters if label > LABEL_SURE + 1 && is_unspeakable => 0,
             Form::Letters => -2,
             Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
+            Form::Words if candidate.is_grouped && label > LABEL_SURE + 1 => 0,
             Form::Words => -9,
         };
-        // Bookings have codes of capital letters.
-        let is_certain = label > LABEL_SURE + 1 && candidate.code.contains(char::is_lowercase);
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         // Such as `SUMMER25`.
@@ -165,13 +154,13 @@ impl Read<'_> {
         let may_be_voucher =
             mail.has_promotion && (is_doubtful || !is_unspeakable) || candidate.form == Form::Mixed && is_doubtful;
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
-        let is_amid = mail.has_several && !is_alone && !is_large;
+        let is_amid = !is_alone && !is_large;
         let rules = [
             (is_large, 3),
             (look.is_bold, 2),
-            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0 || is_certain), 2),
-            (is_same && mail.is_unknown, 3),
-            (is_in_link, 4),
+            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0), 2),
+            (is_same && mail.is_unknown, 4),
+            (is_in_link, 5),
             (is_year, -4),
             // As numbers of orders have it.
             (before.ends_with('#'), -7),
@@ -180,9 +169,8 @@ impl Read<'_> {
             (mail.is_promotion && candidate.form != Form::Digits, -9),
             (candidate.may_be_word() && may_be_voucher, -9),
             (mail.is_meeting, -6),
-            (is_sole, 2),
             // Lists and receipts have many numbers, of which one is near such words by chance.
-            (is_amid && !mail.is_explained, -2),
+            (is_amid && mail.has_several && !mail.is_explained, -2),
             (is_amid && label < LABEL_IN_LINE, -1),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))

@@ -97,6 +97,19 @@ fn a_number_that_stands_out_needs_no_known_words() {
 }
 
 #[test]
+fn a_number_beside_the_words_for_a_code_is_none() {
+    for (subject, body) in [
+        ("Your login code", "If you did not ask for the code, call 482913."),
+        ("Your login code", "It expires soon. Northfield Credit Union 482913"),
+        ("Sign in", "Somebody has to sign in. Parade code: 482913"),
+        ("Sign in", "Your Paradecode: 482913."),
+    ] {
+        let raw = format!("Subject: {subject}\r\nContent-Type: text/html\r\n\r\n<p>{body}</p>");
+        assert_eq!(codes(&raw), [""; 0], "{subject}: {body}");
+    }
+}
+
+#[test]
 fn codes_of_letters_need_words_that_leave_no_doubt() {
     for (body, expected) in [
         ("<p>Type in this activation code:</p><p>WRKTPL</p>", &["WRKTPL"][..]),
