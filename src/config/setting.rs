@@ -156,6 +156,11 @@ pub(super) fn variable(key: &str) -> String {
 
 /// What reads one text for each setting: see [`super::list::joined`] for lists.
 pub(super) fn reader() -> Command {
-    let as_one_text = |arg: Arg| arg.required(false).default_value(None).value_delimiter(None);
-    Config::command().mut_args(as_one_text)
+    static READER: LazyLock<Command> = LazyLock::new(|| {
+        let as_one_text = |arg: Arg| arg.required(false).default_value(None).value_delimiter(None);
+        let mut command = Config::command().mut_args(as_one_text);
+        command.build();
+        command
+    });
+    READER.clone()
 }

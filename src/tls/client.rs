@@ -1,7 +1,7 @@
 //! TLS for clients, with the roots that this machine trusts.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
@@ -14,10 +14,10 @@ const ALPN_HTTP1: &[u8] = b"http/1.1";
 
 /// The configuration for clients of HTTPS servers, which trusts this machine's roots.
 ///
-/// Reading the roots takes some milliseconds. If there are none, the log says so, and every handshake fails.
+/// If there are none, the log says so, and every handshake fails.
 pub fn client_config() -> Result<ClientTls, CertificateError> {
     let builder = builder()?;
-    let mut config = match Verifier::new(provider()) {
+    let mut config = match verifier() {
         Ok(verifier) => verified_by(builder, verifier),
         Err(error) => {
             tracing::warn!(
@@ -38,8 +38,7 @@ pub fn client_config() -> Result<ClientTls, CertificateError> {
 pub fn connection_config(authorities: Option<&Path>) -> Result<ClientTls, CertificateError> {
     let builder = builder()?;
     let Some(path) = authorities else {
-        let verifier = Verifier::new(provider());
-        let verifier = verifier.map_err(|error| CertificateError::Provider { reason: error.to_string() })?;
+        let verifier = verifier().map_err(|reason| CertificateError::Provider { reason })?;
         return Ok(Arc::new(verified_by(builder, verifier)));
     };
     let unusable = |reason: String| CertificateError::Authority { path: path.to_owned(), reason };
@@ -58,7 +57,16 @@ fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, CertificateEr
     builder.map_err(|error| CertificateError::Provider { reason: error.to_string() })
 }
 
-fn verified_by(builder: ConfigBuilder<ClientConfig, WantsVerifier>, verifier: Verifier) -> ClientConfig {
-    let verifier: Arc<dyn ServerCertVerifier> = Arc::new(verifier);
+/// Checks certificates by this machine's roots. Reading them takes some milliseconds, so a process does it once.
+fn verifier() -> Result<Arc<Verifier>, String> {
+    static VERIFIER: LazyLock<Result<Arc<Verifier>, String>> =
+        LazyLock::new(|| Verifier::new(provider()).map(Arc::new).map_err(|error| error.to_string()));
+    VERIFIER.clone()
+}
+
+fn verified_by(
+    builder: ConfigBuilder<ClientConfig, WantsVerifier>,
+    verifier: Arc<dyn ServerCertVerifier>,
+) -> ClientConfig {
     builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
 }

@@ -21,6 +21,7 @@ mod suites;
 #[path = "../support"]
 mod support {
     pub mod answer;
+    pub mod caller;
     pub mod certificates;
     pub mod clock;
     pub mod command;

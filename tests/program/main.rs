@@ -6,6 +6,7 @@ mod service;
 #[path = "../support"]
 mod support {
     pub mod answer;
+    pub mod caller;
     pub mod certificates;
     pub mod command;
     pub mod completions;

@@ -1,12 +1,12 @@
 //! What callers without a token, with a bad one and with one for reading get from every route of the binary.
 //! Promise: it outlives the code below it.
 
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 
-use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::caller::{Caller, Reply};
 use crate::support::document::Document;
 use crate::support::http;
 use crate::support::program::Program;
@@ -81,12 +81,8 @@ impl Guarded {
         for path in paths {
             let id = if path.contains("/webhooks/") { &self.webhook } else { &self.mail };
             for query in &queries {
-                let target = format!("http://{}{}{query}", self.daemon.http, path.replace("{id}", id));
-                let with = |method: &str| Sent {
-                    method: method.parse().expect(method),
-                    path: path.clone(),
-                    target: target.clone(),
-                };
+                let target = format!("{}{query}", path.replace("{id}", id));
+                let with = |method| Sent { method, path: path.clone(), target: target.clone() };
                 requests.extend(METHODS.map(with));
             }
         }
@@ -94,67 +90,51 @@ impl Guarded {
     }
 
     /// Checks an answer against the description. Methods that it does not have are 405.
-    fn check(&self, sent: &Sent, status: u16, body: &[u8]) {
+    fn check(&self, sent: &Sent, reply: &Reply) {
         let Sent { method, path, target } = sent;
-        if self.document.methods(path).contains(&method.to_string()) {
-            assert_eq!(self.document.fault(method.as_str(), path, status, body), None, "{target}");
+        if self.document.methods(path).iter().any(|described| described == method) {
+            assert_eq!(self.document.fault(method, path, reply.status, &reply.body), None, "{target}");
         }
     }
 }
 
 /// A request of the walk.
 struct Sent {
-    method: Method,
+    method: &'static str,
     /// As the description has it.
     path: String,
     target: String,
 }
 
-async fn send(client: &Client, method: &Method, target: &str, token: Option<&str>) -> Response {
+async fn send(caller: &mut Caller, method: &str, target: &str, token: Option<&str>) -> Reply {
     let body = json!({
         "domain": "stranger.test", "skipDnsCheck": true, "recipient": ROLE, "url": "https://hooks.test/x",
         "name": "evil", "failed": true,
     });
-    let mut request = client.request(method.clone(), target).json(&body);
-    if let Some(token) = token {
-        request = request.bearer_auth(token);
-    }
-    request.send().await.expect("an answer")
+    let fields = token.map_or(String::new(), |token| format!("authorization: Bearer {token}\r\n"));
+    caller.ask(method, target, &fields, Some(&body)).await
 }
 
-/// The body of an answer; of a stream, which has no end, its beginning.
-async fn body(mut response: Response) -> Vec<u8> {
-    let is_stream = response.headers().get("content-type").is_some_and(|kind| kind == "text/event-stream");
-    if is_stream {
-        return response.chunk().await.expect("a chunk").unwrap_or_default().to_vec();
-    }
-    response.bytes().await.expect("a body").to_vec()
-}
-
-async fn code(response: Response) -> String {
-    code_in(&response.bytes().await.expect("a body"))
-}
-
-fn code_in(body: &[u8]) -> String {
-    serde_json::from_slice::<Value>(body).map_or(String::new(), |body| body["code"].as_str().unwrap_or("").to_owned())
+fn code(reply: &Reply) -> String {
+    let body = serde_json::from_slice::<Value>(&reply.body);
+    body.map_or(String::new(), |body| body["code"].as_str().unwrap_or("").to_owned())
 }
 
 #[tokio::test]
 async fn without_a_token_no_route_gives_or_changes_what_is_the_administrators() {
     let guarded = Guarded::start().await;
     let before = guarded.state();
-    let client = http::client();
+    let mut client = Caller::at(Ipv4Addr::LOCALHOST, guarded.daemon.http);
     for sent in guarded.requests() {
         let Sent { method, target, .. } = &sent;
-        let response = send(&client, method, target, None).await;
-        let status = response.status().as_u16();
+        let reply = send(&mut client, method, target, None).await;
+        let status = reply.status;
         assert!(status < 500 || status == 503, "{method} {target}: {status}");
-        if target.contains("/api/admin") && *method != Method::OPTIONS {
+        if target.contains("/api/admin") && *method != "OPTIONS" {
             assert_eq!(status, 401, "{method} {target}");
         }
-        let body = response.bytes().await.expect("a body");
-        guarded.check(&sent, status, &body);
-        let body = String::from_utf8_lossy(&body);
+        guarded.check(&sent, &reply);
+        let body = String::from_utf8_lossy(&reply.body);
         assert!(!SECRETS.iter().any(|secret| body.contains(secret)), "{method} {target}: {body}");
     }
     assert_eq!(guarded.state(), before);
@@ -184,17 +164,16 @@ async fn a_token_that_is_not_valid_is_refused_on_every_route() {
     // Each client, and each network, may send only some wrong tokens a minute.
     let clients = (1..=250_u8).flat_map(|last| (1..=250_u8).map(move |network| [127, 1, network, last]));
     for (chunk, address) in requests.chunks(25).zip(clients) {
-        let client = http::client_builder().local_address(IpAddr::from(address)).build().expect("a client");
-        for (at, sent) in chunk.iter().enumerate().filter(|(_, sent)| sent.method != Method::OPTIONS) {
+        let mut client = Caller::at(address, guarded.daemon.http);
+        for (at, sent) in chunk.iter().enumerate().filter(|(_, sent)| sent.method != "OPTIONS") {
             let Sent { method, target, .. } = sent;
-            let response = send(&client, method, target, Some(&wrong[at % wrong.len()])).await;
-            assert_eq!(response.status(), 401, "{method} {target}");
-            let asks = response.headers()["www-authenticate"].to_str().expect("text").to_owned();
+            let reply = send(&mut client, method, target, Some(&wrong[at % wrong.len()])).await;
+            assert_eq!(reply.status, 401, "{method} {target}");
+            let asks = reply.field("www-authenticate").expect("a challenge");
             assert!(asks.starts_with("Bearer"), "{asks}");
-            let body = response.bytes().await.expect("a body");
-            guarded.check(sent, 401, &body);
-            if method != Method::HEAD {
-                assert_eq!(code_in(&body), "token_invalid", "{method} {target}");
+            guarded.check(sent, &reply);
+            if *method != "HEAD" {
+                assert_eq!(code(&reply), "token_invalid", "{method} {target}");
             }
         }
     }
@@ -205,24 +184,24 @@ async fn a_token_that_is_not_valid_is_refused_on_every_route() {
 async fn wrong_tokens_are_limited_for_each_client() {
     let guarded = Guarded::start().await;
     let token = guarded.token(&["--name", "reader", "--scope", "read"]);
-    let target = format!("http://{}/api/admin/tokens", guarded.daemon.http);
-    let guessing = http::client_builder().local_address(IpAddr::from([127, 0, 0, 2])).build().expect("a client");
+    let (target, server) = ("/api/admin/tokens", guarded.daemon.http);
+    let mut guessing = Caller::at([127, 0, 0, 2], server);
     let mut refused = 0;
     let limited = loop {
-        let response = send(&guessing, &Method::GET, &target, Some("tm_guess")).await;
-        match response.status().as_u16() {
+        let reply = send(&mut guessing, "GET", target, Some("tm_guess")).await;
+        match reply.status {
             401 => refused += 1,
-            status => break (status, response.headers().contains_key("retry-after"), code(response).await),
+            status => break (status, reply.field("retry-after").is_some(), code(&reply)),
         }
         assert!(refused < 100, "no limit");
     };
     assert_eq!(limited, (429, true, "rate_limited".to_owned()));
     assert!(refused >= 30, "{refused}");
     // Whoever has the right one may share the address with the guesser.
-    assert_eq!(send(&guessing, &Method::GET, &target, Some(&token)).await.status(), 200);
-    assert_eq!(send(&guessing, &Method::GET, &target, Some("tm_guess")).await.status(), 429);
-    assert_eq!(send(&guessing, &Method::GET, &target, None).await.status(), 401, "the public is as it was");
-    assert_eq!(send(&http::client(), &Method::GET, &target, Some(&token)).await.status(), 200);
+    assert_eq!(send(&mut guessing, "GET", target, Some(&token)).await.status, 200);
+    assert_eq!(send(&mut guessing, "GET", target, Some("tm_guess")).await.status, 429);
+    assert_eq!(send(&mut guessing, "GET", target, None).await.status, 401, "the public is as it was");
+    assert_eq!(send(&mut Caller::at(Ipv4Addr::LOCALHOST, server), "GET", target, Some(&token)).await.status, 200);
 }
 
 #[tokio::test]
@@ -230,24 +209,23 @@ async fn a_token_for_reading_reads_what_the_administrator_reads_and_writes_nothi
     let guarded = Guarded::start().await;
     let token = guarded.token(&["--name", "reader", "--scope", "read"]);
     let before = guarded.state();
-    let client = http::client();
+    let mut client = Caller::at(Ipv4Addr::LOCALHOST, guarded.daemon.http);
     let mut read = String::new();
     for sent in guarded.requests() {
         let Sent { method, target, .. } = &sent;
-        let response = send(&client, method, target, Some(&token)).await;
-        let status = response.status().as_u16();
+        let reply = send(&mut client, method, target, Some(&token)).await;
+        let status = reply.status;
         assert!(status < 500 || status == 503, "{method} {target}: {status}");
-        let body = body(response).await;
-        guarded.check(&sent, status, &body);
-        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(method);
-        if !is_read || target.contains("/backup") && *method != Method::OPTIONS {
+        guarded.check(&sent, &reply);
+        let is_read = ["GET", "HEAD", "OPTIONS"].contains(method);
+        if !is_read || target.contains("/backup") && *method != "OPTIONS" {
             assert_eq!(status, 403, "{method} {target}");
-            if *method != Method::HEAD {
-                assert_eq!(code_in(&body), "scope_insufficient", "{method} {target}");
+            if *method != "HEAD" {
+                assert_eq!(code(&reply), "scope_insufficient", "{method} {target}");
             }
             continue;
         }
-        read.push_str(&String::from_utf8_lossy(&body));
+        read.push_str(&String::from_utf8_lossy(&reply.body));
     }
     for secret in ["Olga", "olga@private.test", "secret-path", "certificate code"] {
         assert!(read.contains(secret), "{secret}");
@@ -289,8 +267,8 @@ async fn a_token_outlives_the_daemon_and_a_restore() {
         crate::support::program::local(dir.path(), &["db", "restore", backup.to_str().expect("path"), "--yes"]);
     assert_eq!(restored.code, Some(0), "{restored:?}");
     let daemon = Program::serve(dir.path(), &["--domain", "example.com"]);
-    let target = format!("http://{}/api/admin/status", daemon.http);
-    assert_eq!(send(&http::client(), &Method::GET, &target, Some(&token)).await.status(), 200);
+    let mut client = Caller::at(Ipv4Addr::LOCALHOST, daemon.http);
+    assert_eq!(send(&mut client, "GET", "/api/admin/status", Some(&token)).await.status, 200);
     daemon.stop();
 }
 

@@ -23,7 +23,7 @@ use file::{File, OpenFile};
 use rules::Rules;
 
 /// Random numbers from a seed that a failure prints.
-pub fn rng(seed: u64) -> rand::rngs::StdRng {
+pub fn rng(seed: u64) -> rand::rngs::SmallRng {
     rand::SeedableRng::seed_from_u64(seed)
 }
 

@@ -127,9 +127,9 @@ fn the_strongest_source_wins() {
 
 #[test]
 fn every_setting_can_come_from_each_source_and_is_shown_with_its_origin() {
+    let default = World::new().config();
     for setting in all() {
         let (key, values) = (setting.key.as_str(), example(&setting.key));
-        let default = World::new().config();
         assert_ne!(default.values(key), values, "{key}: the example is the default");
         let in_file = match setting.shape {
             Shape::Several => format!("{key} = {values:?}"),

@@ -328,9 +328,11 @@ fn unsealed<'v>(table: Table, key: &[u8], value: &'v [u8]) -> Result<&'v [u8], F
 
 /// Reads a file in parts, each with its offset.
 fn each_part(file: &dyn DiskFile, mut each: impl FnMut(u64, &[u8]) -> io::Result<()>) -> Result<(), FileError> {
-    let (mut part, mut offset, octets) = (Vec::new(), 0, file.size().map_err(FileError::Io)?);
+    let octets = file.size().map_err(FileError::Io)?;
+    let mut part = vec![0; usize::try_from(COPY_OCTETS.min(octets)).unwrap_or(0)];
+    let mut offset = 0;
     while offset < octets {
-        part.resize(usize::try_from(COPY_OCTETS.min(octets - offset)).unwrap_or(0), 0);
+        part.truncate(usize::try_from(octets - offset).unwrap_or(usize::MAX));
         file.read_at(offset, &mut part).and_then(|()| each(offset, &part)).map_err(FileError::Io)?;
         offset += part.len() as u64;
     }

@@ -18,7 +18,7 @@ use crate::support::answer::Answer;
 use crate::support::document::Document;
 use crate::support::log::Log;
 use tries::{Named, Try, tries};
-use walk::{CREDENTIALS, Credential, Walk, first_of, has, rest_of};
+use walk::{CREDENTIALS, Credential, Walk, has};
 
 const PRIVATE: &str = "ann@example.test";
 const UNKNOWN: &str = "eve@example.test";
@@ -133,23 +133,23 @@ async fn strangers_who_watch_a_private_inbox_learn_of_nothing() {
         let mut streams = Vec::new();
         for credential in &CREDENTIALS[..3] {
             for it in &targets {
-                let mut stream = walk.request(it, *credential).send().await.expect("a stream");
-                assert_eq!(stream.status(), 200, "{credential:?} of {it:?}");
-                first_of(&mut stream).await;
+                let (stream, begin) = walk.ask(it, *credential).await;
+                assert_eq!(begin.status, 200, "{credential:?} of {it:?}");
                 streams.push(stream);
             }
         }
-        let wait = walk.request(&to(target("wait?timeout=1&")), Credential::OtherKey).send();
+        let waiting = to(target("wait?timeout=1&"));
+        let wait = walk.ask(&waiting, Credential::OtherKey);
         let happens = async {
             walk.api.deliver(RECIPIENT, MAIL).await;
             let id = &walk.private.values[Named::ID];
             let deleted = walk.api.request("DELETE", &format!("/api/mail/delete?id={id}")).bearer_auth(&walk.key);
             assert_eq!(Answer::to(deleted).await.json()["deleted"], 1);
         };
-        let (wait, ()) = tokio::join!(wait, happens);
-        assert_eq!(wait.expect("an answer").status(), 204);
+        let ((_, wait), ()) = tokio::join!(wait, happens);
+        assert_eq!(wait.status, 204);
         for stream in &mut streams {
-            assert_eq!(rest_of(stream, Duration::from_millis(100)).await, "", "an event");
+            assert_eq!(stream.rest(Duration::from_millis(100)).await, [0; 0], "an event");
         }
     }
 }

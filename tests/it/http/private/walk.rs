@@ -3,20 +3,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr};
-use std::time::Duration;
+use std::net::Ipv4Addr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
-use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::tries::{Named, Try};
 use super::{MAIL, MARKS, PRIVATE, Place, RECIPIENT, TestServer, UNKNOWN, get, lease};
 use crate::support::answer::Answer;
-use crate::support::http;
+use crate::support::caller::{Caller, Reply};
 use crate::support::mail::mailbox;
 
 /// How many requests come from one client, before its limits are used up.
@@ -59,7 +56,8 @@ pub(super) struct Walk {
     requests: Cell<u32>,
     /// How many of them were about the private inbox.
     pub(super) tries: Cell<usize>,
-    client: RefCell<Client>,
+    /// The client that asks, and its number.
+    caller: RefCell<Option<(u32, Caller)>>,
     pub(super) faults: RefCell<Vec<String>>,
 }
 
@@ -77,9 +75,10 @@ impl Walk {
         let mails = list["emails"].as_array().expect("mails").iter().map(|mail| mail["id"].as_str().expect("an id"));
         let mails: Vec<String> = mails.map(str::to_owned).collect();
         assert_eq!(mails.len(), 2);
-        let stream = api.request("GET", &format!("/api/mail/stream?to={PRIVATE}")).bearer_auth(&key);
-        let begin = first_of(&mut stream.send().await.expect("a stream")).await;
-        let position = begin.split("id: ").nth(1).expect("an id").trim().to_owned();
+        let target = format!("/api/mail/stream?to={PRIVATE}");
+        let holder = format!("authorization: Bearer {key}\r\n");
+        let begin = Caller::at(Ipv4Addr::LOCALHOST, api.http()).ask("GET", &target, &holder, None).await;
+        let position = begin.text().split("id: ").nth(1).expect("an id").trim().to_owned();
         let lease = api.store().lease(&mailbox(PRIVATE)).await.expect("a look").expect("a lease").id.to_string();
         let other = |text: &str| text[..text.len() - 8].to_owned() + "00c0ffee";
         let private = Named::new(PRIVATE, &lease, &mails, &webhook, &position);
@@ -89,7 +88,6 @@ impl Walk {
         let own = [key.clone(), lease, webhook, "\u{1f}".into(), "\\u001f".into()];
         let secrets =
             MARKS.map(str::to_owned).into_iter().chain(own).chain(mails).map(|it| it.to_lowercase()).collect();
-        let client = http::client().into();
         Self {
             api,
             place,
@@ -100,63 +98,56 @@ impl Walk {
             unknown,
             requests: 0.into(),
             tries: 0.into(),
-            client,
+            caller: RefCell::default(),
             faults: RefCell::default(),
         }
     }
 
-    /// A request of a stranger.
-    pub(super) fn request(&self, it: &Try, credential: Credential) -> RequestBuilder {
-        let number = self.requests.get();
-        self.requests.set(number + 1);
-        let [.., high, low] = (number / OF_CLIENT).to_be_bytes();
-        if self.place.is_near && number.is_multiple_of(OF_CLIENT) {
-            let here = IpAddr::from(Ipv4Addr::new(127, 1 + high, low, 1));
-            *self.client.borrow_mut() = http::client_builder().local_address(here).build().expect("a client");
-        }
-        let method = it.method.parse().expect("a method");
-        let request = self.client.borrow().request(method, format!("http://{}{}", self.api.http(), it.target));
-        let request = match &it.body {
-            Some(body) => request.json(body),
-            None => request,
-        };
-        let request = match &it.last_event_id {
-            Some(id) => request.header("last-event-id", id),
-            None => request,
-        };
-        let request =
-            if self.place.is_near { request } else { request.header("x-forwarded-for", format!("10.{high}.{low}.1")) };
+    /// What a stranger is told, and the client that asked.
+    pub(super) async fn ask(&self, it: &Try, credential: Credential) -> (Caller, Reply) {
+        let number = self.requests.get() / OF_CLIENT;
+        self.requests.set(self.requests.get() + 1);
+        let [.., high, low] = number.to_be_bytes();
+        let here = if self.place.is_near { [127, 1 + high, low, 1] } else { [127, 0, 0, 1] };
+        let kept = self.caller.take().filter(|(of, _)| *of == number);
+        let mut caller = kept.map_or_else(|| Caller::at(here, self.api.http()), |(_, caller)| caller);
+        let from = if self.place.is_near { String::new() } else { format!("x-forwarded-for: 10.{high}.{low}.1\r\n") };
+        let last = it.last_event_id.as_ref().map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
+        let fields = [self.authorization(credential), from, last].concat();
+        let reply = caller.ask(it.method, &it.target, &fields, it.body.as_ref()).await;
+        (caller, reply)
+    }
+
+    fn authorization(&self, credential: Credential) -> String {
         let basic = |pair: String| format!("Basic {}", STANDARD.encode(pair));
         let key = &self.key;
-        match credential {
-            Credential::Nothing => request,
-            Credential::WrongKey => request.bearer_auth(format!("{}xx", &key[..key.len() - 2])),
-            Credential::OtherKey => request.bearer_auth(&self.other_key),
-            Credential::Malformed => request.bearer_auth(format!("tmk_ {key}")),
-            Credential::NoScheme => request.header("authorization", key),
-            Credential::BasicPassword => request.header("authorization", basic(format!("ann:{key}"))),
-            Credential::BasicUser => request.header("authorization", basic(format!("{key}:"))),
-            Credential::Twice => request.bearer_auth(key).header("authorization", format!("Bearer {key}")),
-        }
+        let value = match credential {
+            Credential::Nothing => return String::new(),
+            Credential::WrongKey => format!("Bearer {}xx", &key[..key.len() - 2]),
+            Credential::OtherKey => format!("Bearer {}", self.other_key),
+            Credential::Malformed => format!("Bearer tmk_ {key}"),
+            Credential::NoScheme => key.clone(),
+            Credential::BasicPassword => basic(format!("ann:{key}")),
+            Credential::BasicUser => basic(format!("{key}:")),
+            Credential::Twice => format!("Bearer {key}\r\nauthorization: Bearer {key}"),
+        };
+        format!("authorization: {value}\r\n")
     }
 
     /// What a stranger gets, as one text with its head.
     async fn answer(&self, it: &Try, credential: Credential) -> (u16, Vec<String>, String) {
-        let mut response = self.request(it, credential).send().await.expect("an answer");
-        let names: BTreeSet<String> = response.headers().keys().map(ToString::to_string).collect();
-        let lines =
-            response.headers().iter().map(|(name, value)| format!("{name}: {}\n", value.as_bytes().escape_ascii()));
-        let head: String = lines.collect();
-        let status = response.status().as_u16();
-        let is_stream = response.headers().get("content-type").is_some_and(|kind| kind == "text/event-stream");
-        let body = if is_stream { first_of(&mut response).await } else { response.text().await.expect("a body") };
+        let number = self.requests.get() / OF_CLIENT;
+        let (caller, reply) = self.ask(it, credential).await;
+        self.caller.replace(Some((number, caller)));
+        let names: BTreeSet<&str> = reply.fields().map(|(name, _)| name).collect();
+        let (head, body) = (&reply.head, reply.text());
         let text = format!("{head}{body}").to_lowercase();
         // The mark of a private mailbox's name is quoted where it was sent.
         let is_said = |secret: &str| it.says(secret) || secret.ends_with("1f") && (it.says("%1f") || it.says("{1f}"));
         for secret in self.secrets.iter().filter(|it| has(&text, it) && !is_said(it)) {
             self.fault(format!("{credential:?} sees {secret} with {it:?}: {head} {body}"));
         }
-        (status, names.into_iter().collect(), body)
+        (reply.status, names.into_iter().map(str::to_owned).collect(), body.to_owned())
     }
 
     /// A stranger gets the same for both.
@@ -168,7 +159,8 @@ impl Walk {
             return;
         }
         let (other_status, other_names, other) = self.answer(of_unknown, credential).await;
-        if (status, names, shape(&body)) != (other_status, other_names, shape(&other)) {
+        let is_same = body == other || shape(&body) == shape(&other);
+        if !is_same || (status, names) != (other_status, other_names) {
             self.fault(format!(
                 "{credential:?} gets {status} {body} with {it:?}, and otherwise {other_status} {other}"
             ));
@@ -183,22 +175,6 @@ impl Walk {
 /// Whether a text has another. Without optimisation, the standard library takes long for this.
 pub(super) fn has(text: &str, wanted: &str) -> bool {
     memmem::find(text.as_bytes(), wanted.as_bytes()).is_some()
-}
-
-/// What a stream says at first.
-pub(super) async fn first_of(response: &mut Response) -> String {
-    // An answer to HEAD has none.
-    let first = response.chunk().await.expect("a piece").unwrap_or_default();
-    String::from_utf8(first.into()).expect("UTF-8") + &rest_of(response, Duration::from_millis(2)).await
-}
-
-/// What a stream says within a time.
-pub(super) async fn rest_of(response: &mut Response, time: Duration) -> String {
-    let mut text = String::new();
-    while let Ok(Ok(Some(piece))) = timeout(time, response.chunk()).await {
-        text += str::from_utf8(&piece).expect("UTF-8");
-    }
-    text
 }
 
 /// A body without what differs from request to request: texts other than codes, and numbers of anything but Emails.

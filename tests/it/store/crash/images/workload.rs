@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use rand::RngExt;
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use tempmail::model::{
     AttemptRecord, Client, Delivery, DomainRecord, EmailId, Secret, Timestamp, Verdict, WebhookId, WebhookRecord,
     WebhookStatus,
@@ -56,7 +56,7 @@ fn try_open(disk: &TestDisk) -> Result<EmbeddedStore, OpenError> {
 struct Workload {
     disk: TestDisk,
     store: Arc<EmbeddedStore>,
-    random: StdRng,
+    random: SmallRng,
     now: Timestamp,
     steps: Vec<Step>,
 }
