@@ -17,7 +17,13 @@ pub fn from_text(text: &str) -> String {
 /// Whether an octet of plain text is another one in HTML. Each of them is a character of its own.
 #[expect(clippy::needless_bitwise_bool, reason = "without a branch, the compiler compares many octets at once")]
 pub fn is_escaped(octet: u8) -> bool {
-    b"&<>\"'\r\n".iter().fold(false, |found, escaped| found | (octet == *escaped))
+    (octet == b'&')
+        | (octet == b'<')
+        | (octet == b'>')
+        | (octet == b'"')
+        | (octet == b'\'')
+        | (octet == b'\r')
+        | (octet == b'\n')
 }
 
 /// The HTML of the octet or line end that a text begins with, which [`is_escaped`], and how many octets that is.
