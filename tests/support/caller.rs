@@ -66,6 +66,7 @@ impl Caller {
         self.connection.as_mut().expect("one").write_all(request.as_bytes()).await.expect("a request");
         let head = String::from_utf8(self.through(b"\r\n\r\n").await).expect("text");
         let (first, head) = head.split_once("\r\n").expect("lines");
+        assert!(first.starts_with("HTTP/1.1 "), "the answer before went on: {first}");
         let status = first.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
         let mut reply = Reply { status, head: head.to_owned(), body: Vec::new() };
         if method != "HEAD" && ![204, 304].contains(&status) {
@@ -87,10 +88,14 @@ impl Caller {
         reply
     }
 
-    /// Whatever comes until nothing comes for a time, with the lines about chunks.
+    /// What comes of a stream until nothing comes for a time.
     pub(crate) async fn rest(&mut self, time: Duration) -> Vec<u8> {
+        let mut rest = Vec::new();
         while timeout(time, self.more()).await.is_ok() {}
-        std::mem::take(&mut self.octets)
+        while !self.octets.is_empty() {
+            rest.extend(self.chunk().await);
+        }
+        rest
     }
 
     async fn chunk(&mut self) -> Vec<u8> {

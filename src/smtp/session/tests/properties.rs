@@ -41,7 +41,7 @@ fn dialog() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn cuts_change_neither_replies_nor_messages(dialog in dialog(), cuts in proptest::collection::vec(0usize..8000, 0..8)) {
