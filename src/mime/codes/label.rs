@@ -56,7 +56,12 @@ impl Read<'_> {
             !between.contains(',') && self.label_before(code, candidate) == LABEL_NEXT
         };
         let is_denied = is_denied && !code.is_some_and(is_next);
-        if is_denied || other.is_some_and(|other| code.is_none_or(|code| other.start > code.start)) {
+        // `OTP number: 482913` is about a number of nothing else.
+        let is_led = |code: &Hit| code.sense == Sense::OneTime && self.is_led(candidate);
+        let names = |other: &Hit| {
+            code.is_none_or(|code| other.start > code.start && !(other.start <= code.end + 1 && is_led(code)))
+        };
+        if is_denied || other.is_some_and(names) {
             return OTHER;
         }
         if let Some(code) = code {

@@ -130,6 +130,8 @@ fn what_is_near_a_refusal_or_a_name_is_still_a_code() {
         ("Вход", "Код за потвърждение на операция: 482913", "482913"),
         ("Início de sessão", "O código já foi gerado: 482913", "482913"),
         ("Ihre Anmeldung", "Der Code wurde bereits erzeugt: 482913", "482913"),
+        ("लॉगिन", "आपका ओटीपी नंबर: 482913", "482913"),
+        ("تسجيل الدخول", "رمز التحقق بناءً على طلبك: 482913", "482913"),
         // The person addressed, and the name of the sender.
         ("Connexion", "Cher sociétaire, 482913 est votre code de connexion", "482913"),
         ("Connexion", "Voyage Privé : 482913 est votre code", "482913"),
@@ -302,8 +304,7 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("prices", repeated("1.456")),
         ("long prices", repeated("123.456")),
         ("ends of numbers", repeated("...123456")),
-        ("refusals", repeated("if it was not you code 482913 ")),
-        ("refusals before numbers", format!("{}{}", repeated("somebody else "), "code 482913 ".repeat(300))),
+        ("refusals", format!("{}{}", repeated("not you "), "not you: code 482913 ".repeat(300))),
         ("parts of terms", repeated("4829;~")),
         ("parts of masks", repeated("4829;*")),
         ("a long word before a label", format!("{} code x<br>{}", repeated("a"), "QWER ".repeat(300))),
