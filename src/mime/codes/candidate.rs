@@ -11,6 +11,8 @@ const SIGNS_MIN: usize = 4;
 const SIGNS_MAX: usize = 8;
 const GROUPED_SIGNS_MAX: usize = 12;
 const LONG_SIGNS_MAX: usize = 40;
+/// The signs of the groups of an account but its last one.
+const ACCOUNT_SIGNS: usize = 4;
 
 /// What a code is written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +112,10 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
     let starts_row = run.0 == 0 || text[..run.0].ends_with('\n');
     let row = if starts_row { joined(text, run, b"\t", is_digits) } else { Vec::new() };
     let is_row = row.last().is_some_and(|&(_, end)| !text[end..].starts_with(|c| c != '\n'));
-    // An account may begin with letters, as in `RF71 9070 0320`.
-    let is_group = |group: &Run| is_digits(group) || *group == run && form(&text[run.0..run.1]) == Some(Form::Mixed);
+    // An account may begin with letters, as in `RF71 9070 0320 044`, and then its groups but the last have four signs.
+    let is_account_group = |&(start, end): &Run| end - start == ACCOUNT_SIGNS;
+    let may_be_account = is_account_group(&run) && form(&text[run.0..run.1]) == Some(Form::Mixed);
+    let is_group = |group: &Run| is_digits(group) || *group == run && may_be_account;
     let groups = if is_row { row } else { joined(text, run, b" ", is_group) };
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
@@ -120,7 +124,9 @@ fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
         (signs, "", |signs| form(&signs.concat()))
     } else if !parts.is_empty() {
         (parts, "-", form_of_parts)
-    } else if groups.len() > 2 || groups.len() == 2 && is_digits(&run) {
+    } else if is_digits(&run) && groups.len() >= 2
+        || groups.len() > 2 && groups.iter().rev().skip(1).all(is_account_group)
+    {
         (groups, "", if is_digits(&run) { form_of_groups } else { |_| None })
     } else if !dotted.is_empty() {
         let is_price = dotted.len() != 2 || !is_cell(&dotted[1]);

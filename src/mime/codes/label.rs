@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, LEXICON, has, is_bounded_letter};
-use super::read::{COLONS, LINE_OCTETS, Read, ends_sentence, has_sentence_end};
+use super::read::{COLONS, LINE_OCTETS, Read, ends_sentence, has_sentence_end, last_sentence};
 use super::words::Sense;
 
 /// A word for codes right before the candidate, as in `code: 482913`, farther before it, or in an earlier sentence.
@@ -50,7 +50,18 @@ impl Read<'_> {
         let other = other.filter(|other| self.names(other, candidate, code.is_some_and(is_said)));
         // Such as whom to call if it was somebody else.
         let is_denied = before.iter().any(|hit| hit.sense == Sense::Denial && is_said(hit));
-        if is_denied || other.is_some_and(|other| code.is_none_or(|code| other.start > code.start)) {
+        // But no comma is between a word and its code, as in `If you asked for no code, call us at 482913`.
+        let is_next = |code: &Hit| {
+            let between = &text[code.end.min(candidate.start)..candidate.start];
+            !between.contains(',') && self.label_before(code, candidate) == LABEL_NEXT
+        };
+        let is_denied = is_denied && !code.is_some_and(is_next);
+        // `OTP number: 482913` is about a number of nothing else.
+        let is_led = |code: &Hit| code.sense == Sense::OneTime && self.is_led(candidate);
+        let names = |other: &Hit| {
+            code.is_none_or(|code| other.start > code.start && !(other.start <= code.end + 1 && is_led(code)))
+        };
+        if is_denied || other.is_some_and(names) {
             return OTHER;
         }
         if let Some(code) = code {
@@ -90,8 +101,9 @@ impl Read<'_> {
     /// Whether a word such as `order` names the candidate behind it. Beside a word for codes it must be right before it.
     fn names(&self, other: &Hit, candidate: &Candidate, is_strict: bool) -> bool {
         let between = &self.page.text[other.end.min(candidate.start)..candidate.start];
-        // A number between them has the name.
-        let is_named = between.chars().nth(OTHER_SIGNS).is_none() && !between.contains(|c: char| c.is_ascii_digit());
+        // A number between them has the name, and what is in brackets is the name of a sender.
+        let is_free = |c: char| c.is_ascii_digit() || matches!(c, ']' | '\u{3011}');
+        let is_named = between.chars().nth(OTHER_SIGNS).is_none() && !between.contains(is_free);
         is_named && !(is_strict && (between.len() > 3 || between.contains(char::is_alphanumeric)))
     }
 
@@ -106,12 +118,11 @@ impl Read<'_> {
         }
         let lower = &self.page.lower;
         let from = lower.ceil_char_boundary(start.max(code.start.saturating_sub(LINE_OCTETS)));
-        let sentence = lower[from..code.start].rsplit(['.', '!', '?', '\n']).next().unwrap_or_default();
-        let before = sentence.strip_suffix(' ').unwrap_or_default();
-        // `Your store code` is less foreign than `Store code`.
+        let before = last_sentence(&lower[from..code.start]).trim_end_matches(' ');
+        // `Your store code` and `Dein Ladencode` are less foreign than `Store code`.
         let mut words = before.rsplit(' ').inspect(|word| super::step(word.len())).take(3);
-        let mut is_named = || last_word(before).is_some() && !words.any(is_connecting);
-        let is_foreign = lower[..code.start].ends_with(is_bounded_letter) || is_named() || self.is_of_foreign(code);
+        let is_named = last_word(before).is_some() && !words.any(is_connecting);
+        let is_foreign = is_named || self.is_of_foreign(code);
         if is_foreign { LABEL_FOREIGN } else { 0 }
     }
 

@@ -17,17 +17,25 @@ pub(super) struct Read<'a> {
 }
 
 /// What ends a sentence: in ASCII with a blank behind it, in other scripts alone.
-const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{964}', '\u{6d4}', '\u{61f}'];
+const SENTENCE_ENDS: [char; 14] = [
+    '.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{964}', '\u{6d4}', '\u{61f}', '\u{589}', '\u{1362}',
+    '\u{17d4}', '\u{104b}', '\u{f0d}',
+];
 
 /// The marks that lead to what is behind them: a colon, also a wide one, and those of Armenian and Amharic.
 pub(super) const COLONS: [char; 4] = [':', '\u{ff1a}', '\u{55d}', '\u{1366}'];
 
 /// Whether a sentence ends in a text that goes on behind it.
 pub(super) fn has_sentence_end(text: &str) -> bool {
-    text.match_indices(SENTENCE_ENDS).any(|(at, end)| {
-        let is_followed = || text[at + end.len()..].starts_with([' ', '\n', '\t']);
-        !end.is_ascii() || is_followed()
-    })
+    last_sentence(text).len() < text.len()
+}
+
+/// The text behind the last end of a sentence in it.
+pub(super) fn last_sentence(text: &str) -> &str {
+    let rest = |(at, end): (usize, &str)| {
+        Some(&text[at + end.len()..]).filter(|rest| !end.is_ascii() || rest.starts_with([' ', '\n', '\t']))
+    };
+    text.rmatch_indices(SENTENCE_ENDS).find_map(rest).unwrap_or(text)
 }
 
 /// Whether a line ends a sentence.

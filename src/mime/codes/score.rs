@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form, is_random};
 use super::label::LABEL_IN_LINE;
-use super::lexicon::{Hit, has};
+use super::lexicon::{Hit, LEXICON, has};
 use super::read::{LINE_OCTETS, Read};
 use super::words::Sense;
 use super::{Link, POINTS_SHOWN};
@@ -132,6 +132,13 @@ impl Read<'_> {
         let is_year = candidate.code.len() == 4 && ("199".."204").contains(&&candidate.code[..3]);
         // Nobody can say such letters.
         let is_unspeakable = is_random(&candidate.code.to_ascii_lowercase());
+        let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
+        // Amid a sentence a word may say for what thing with such a name the code is.
+        let is_led_to = || {
+            let word = self.page.lower[..candidate.start].trim_end().rsplit(' ').next().unwrap_or_default();
+            let is_next = near.iter().any(|hit| hit.is_code() && hit.end + 1 >= candidate.start);
+            is_next || LEXICON.others("is").contains(word) || !after.starts_with(' ')
+        };
         let form = match candidate.form {
             Form::Digits if candidate.code.len() == 6 => 3,
             Form::Digits | Form::Mixed => 2,
@@ -142,7 +149,7 @@ impl Read<'_> {
             Form::Letters if label > LABEL_SURE + 1 && is_unspeakable => 0,
             Form::Letters => -2,
             Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
-            Form::Words if candidate.is_grouped && label > LABEL_SURE + 1 => 0,
+            Form::Words if candidate.is_grouped && label > LABEL_SURE + 1 && is_led_to() => 0,
             Form::Words => -9,
         };
         // A line that says nothing but that this is a code needs not say what for.
@@ -153,7 +160,6 @@ impl Read<'_> {
             || label <= LABEL_SURE + 1 && mail.subject_points <= 0 && !mail.is_about;
         let may_be_voucher =
             mail.has_promotion && (is_doubtful || !is_unspeakable) || candidate.form == Form::Mixed && is_doubtful;
-        let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
         let is_amid = !is_alone && !is_large;
         let rules = [
             (is_large, 3),

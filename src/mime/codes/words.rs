@@ -8,6 +8,7 @@
 //! connecting      words between a word for codes and its code, or right before such a word
 //! of              words after a word for codes, behind which stands what the code is for
 //! joined          words such as `is` that hyphens join to a code
+//! is              words such as `is` right before a code of words
 //! use             words such as `with` before a code, if it follows what the code is for
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
@@ -94,7 +95,7 @@ fn phrases_of(file: &'static str) -> impl Iterator<Item = (&'static str, &'stati
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
     use std::fs;
 
     use super::*;
@@ -152,9 +153,16 @@ mod tests {
     }
 
     #[test]
+    fn no_word_for_something_else_leads_to_a_code_in_a_language() {
+        let connecting: HashSet<_> = phrases().filter(|(key, _)| *key == "connecting").map(|(_, word)| word).collect();
+        let others = phrases().filter(|(key, _)| *key == "other").map(|(_, phrase)| phrase.trim_matches('*'));
+        assert_eq!(others.filter(|phrase| connecting.contains(phrase)).collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
     fn every_key_is_known() {
         for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_none()) {
-            let names = ["connecting", "of", "joined", "use", "unit", "counter", "reply", "history", "parameter"];
+            let names = ["connecting", "of", "joined", "is", "use", "unit", "counter", "reply", "history", "parameter"];
             let part = key.strip_prefix("in-address.");
             let is_part = part.is_some_and(|part| part == "secret" || Sense::of(part).is_some());
             assert!(names.contains(&key) || is_part, "{key}: {phrase}");

@@ -102,10 +102,50 @@ fn a_number_beside_the_words_for_a_code_is_none() {
         ("Your login code", "If you did not ask for the code, call 482913."),
         ("Your login code", "It expires soon. Northfield Credit Union 482913"),
         ("Sign in", "Somebody has to sign in. Parade code: 482913"),
-        ("Sign in", "Your Paradecode: 482913."),
+        ("Sign in", "Paradecode: 482913."),
+        ("Choisissez", "Choisissez entre ces 2500 recettes"),
+        ("Your security code for galaxy-s24 was changed", "Your security code for galaxy-s24 was changed"),
     ] {
         let raw = format!("Subject: {subject}\r\nContent-Type: text/html\r\n\r\n<p>{body}</p>");
         assert_eq!(codes(&raw), [""; 0], "{subject}: {body}");
+    }
+}
+
+#[test]
+fn what_is_near_a_refusal_or_a_name_is_still_a_code() {
+    for (subject, body, expected) in [
+        // Refusals.
+        ("Your code", "Never tell this code to somebody else: 482913", "482913"),
+        ("Tu cuenta", "Código de verificación (no lo compartas con otra persona): 482913", "482913"),
+        ("OTP", "รหัส OTP (ห้ามบอกคนอื่น) 482913", "482913"),
+        ("Sign in", "If you did not ask for this, ignore it; otherwise your login code is 482913.", "482913"),
+        ("Sign in", "(If this wasn't you, ignore this mail.) Your code is 482913", "482913"),
+        ("Մուտք", "Եթե դուք չեք, անտեսեք։ Ձեր կոդը՝ 482913", "482913"),
+        // Words that mean something else in another language, and what is used or made already.
+        ("Potvrda prijave", "Unesite taj broj: 482913", "482913"),
+        ("אימות", "קוד האימות שמתחת לתמונה: 482913", "482913"),
+        ("ログイン", "認証コードのパラメーター：482913", "482913"),
+        ("登录", "验证码（账户号登录）482913", "482913"),
+        ("Hesab", "Təsdiq kodu kabinet: 482913", "482913"),
+        ("Вход", "Код за потвърждение на операция: 482913", "482913"),
+        ("Início de sessão", "O código já foi gerado: 482913", "482913"),
+        ("Ihre Anmeldung", "Der Code wurde bereits erzeugt: 482913", "482913"),
+        ("लॉगिन", "आपका ओटीपी नंबर: 482913", "482913"),
+        ("تسجيل الدخول", "رمز التحقق بناءً على طلبك: 482913", "482913"),
+        // The person addressed, and the name of the sender.
+        ("Connexion", "Cher sociétaire, 482913 est votre code de connexion", "482913"),
+        ("Connexion", "Voyage Privé : 482913 est votre code", "482913"),
+        ("登录", "【预约挂号】482913为您的验证码", "482913"),
+        ("登录", "【航班管家】482913是您的登录验证码", "482913"),
+        ("로그인", "[우체국택배] 482913 인증번호를 입력해 주세요", "482913"),
+        ("Your linear.dev code", "Here is your linear.dev code: 482913", "482913"),
+        ("Logga in", "Din appkod: 482913", "482913"),
+        ("Anmeldung", "Dein Netflixcode: 482913", "482913"),
+        ("Your code for O2", "Your code for O2 482 913", "482913"),
+        ("Sign in", "Your login code is amber-fox-42 and nothing else", "amber-fox-42"),
+        ("Sign in", "Code X7K2Q9 29 11 2026", "X7K2Q9"),
+    ] {
+        assert_eq!(codes(&format!("Subject: {subject}\r\n\r\n{body}")), [expected], "{subject}: {body}");
     }
 }
 
@@ -264,6 +304,7 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("prices", repeated("1.456")),
         ("long prices", repeated("123.456")),
         ("ends of numbers", repeated("...123456")),
+        ("refusals", format!("{}{}", repeated("not you "), "not you: code 482913 ".repeat(300))),
         ("parts of terms", repeated("4829;~")),
         ("parts of masks", repeated("4829;*")),
         ("a long word before a label", format!("{} code x<br>{}", repeated("a"), "QWER ".repeat(300))),
