@@ -154,7 +154,8 @@ pub(super) fn variable(key: &str) -> String {
     format!("TEMPMAIL_{}", key.to_ascii_uppercase().replace('-', "_"))
 }
 
-/// What reads one text for each setting: see [`super::list::joined`] for lists.
+/// What reads one text for each setting: see [`super::list::joined`] for lists. A process builds it once: each
+/// load of settings needs it twice.
 pub(super) fn reader() -> Command {
     static READER: LazyLock<Command> = LazyLock::new(|| {
         let as_one_text = |arg: Arg| arg.required(false).default_value(None).value_delimiter(None);

@@ -17,7 +17,7 @@ pub fn from_text(text: &str) -> String {
 /// Whether an octet of plain text is another one in HTML. Each of them is a character of its own.
 #[expect(clippy::needless_bitwise_bool, reason = "without a branch, the compiler compares many octets at once")]
 pub fn is_escaped(octet: u8) -> bool {
-    // Without optimisation, an iterator over these would cost more than all else that is done with a mail.
+    // Without optimisation, an iterator over these took a third of the time of tests with long mails.
     (octet == b'&')
         | (octet == b'<')
         | (octet == b'>')

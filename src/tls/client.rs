@@ -57,8 +57,8 @@ fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, CertificateEr
     builder.map_err(|error| CertificateError::Provider { reason: error.to_string() })
 }
 
-/// Checks certificates by this machine's roots. Reading them takes some milliseconds, so a process does
-/// it once, and later changes of them count after a restart.
+/// Checks certificates by this machine's roots. Reading them takes some milliseconds, so a process does it once: changes of
+/// them count after a restart.
 fn verifier() -> Result<Arc<Verifier>, String> {
     static VERIFIER: LazyLock<Result<Arc<Verifier>, String>> =
         LazyLock::new(|| Verifier::new(provider()).map(Arc::new).map_err(|error| error.to_string()));

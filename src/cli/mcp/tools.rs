@@ -91,7 +91,8 @@ fn limit_default() -> u64 {
     LIMIT_DEFAULT
 }
 
-/// Carries out one call of a tool that [`told::all`](super::told::all) lists. Its answer is the model's to read, and so is its error.
+/// Carries out one call of a tool that [`told::all`](super::told::all) lists. Its answer is the model's to read, and so is its
+/// error.
 pub(super) async fn call(session: &Session, waiting: &Waiting, name: &str, given: Value) -> Result<String, Error> {
     match name {
         "new_address" => new_address(session, read(given)?).await,

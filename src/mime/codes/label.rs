@@ -45,23 +45,7 @@ impl Read<'_> {
             return PROMOTION;
         }
         let code = before.iter().rfind(|hit| hit.is_code());
-        let other = before.iter().rfind(|hit| hit.sense == Sense::Other);
-        let is_said = |code: &Hit| !has_sentence_end(&text[code.end.min(candidate.start)..candidate.start]);
-        let other = other.filter(|other| self.names(other, candidate, code.is_some_and(is_said)));
-        // Such as whom to call if it was somebody else.
-        let is_denied = before.iter().any(|hit| hit.sense == Sense::Denial && is_said(hit));
-        // But no comma is between a word and its code, as in `If you asked for no code, call us at 482913`.
-        let is_next = |code: &Hit| {
-            let between = &text[code.end.min(candidate.start)..candidate.start];
-            !between.contains(',') && self.label_before(code, candidate) == LABEL_NEXT
-        };
-        let is_denied = is_denied && !code.is_some_and(is_next);
-        // `OTP number: 482913` is about a number of nothing else.
-        let is_led = |code: &Hit| code.sense == Sense::OneTime && self.is_led(candidate);
-        let names = |other: &Hit| {
-            code.is_none_or(|code| other.start > code.start && !(other.start <= code.end + 1 && is_led(code)))
-        };
-        if is_denied || other.is_some_and(names) {
+        if self.is_other(before, code, candidate) {
             return OTHER;
         }
         if let Some(code) = code {
@@ -96,6 +80,25 @@ impl Read<'_> {
         }
         let is_labelled = before.trim_end().ends_with(COLONS) && !after.contains(char::is_alphanumeric);
         is_labelled && !has_other && code(start, candidate.start).is_some_and(|hit| hit.start == start)
+    }
+
+    /// Whether the words before a candidate say that it is something else than the code of the last word for one: a refusal in
+    /// its sentence, or a word such as `order`.
+    fn is_other(&self, before: &[Hit], code: Option<&Hit>, candidate: &Candidate) -> bool {
+        let between = |hit: &Hit| &self.page.text[hit.end.min(candidate.start)..candidate.start];
+        let is_said = |hit: &Hit| !has_sentence_end(between(hit));
+        // No comma is between a word and its code, as in `If you asked for no code, call us at 482913`.
+        let is_next = |code: &Hit| !between(code).contains(',') && self.label_before(code, candidate) == LABEL_NEXT;
+        // Such as whom to call if it was somebody else.
+        let is_denial = |hit: &Hit| hit.sense == Sense::Denial && is_said(hit);
+        // `OTP number: 482913` is about a number of nothing else.
+        let is_led = |code: &Hit| code.sense == Sense::OneTime && self.is_led(candidate);
+        let names = |other: &Hit| {
+            self.names(other, candidate, code.is_some_and(is_said))
+                && code.is_none_or(|code| other.start > code.start && !(other.start <= code.end + 1 && is_led(code)))
+        };
+        before.iter().any(is_denial) && !code.is_some_and(is_next)
+            || before.iter().rfind(|hit| hit.sense == Sense::Other).is_some_and(names)
     }
 
     /// Whether a word such as `order` names the candidate behind it. Beside a word for codes it must be right before it.

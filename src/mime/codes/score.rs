@@ -135,7 +135,8 @@ impl Read<'_> {
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
         // Amid a sentence a word may say for what thing with such a name the code is.
         let is_led_to = || {
-            let word = self.page.lower[..candidate.start].trim_end().rsplit(' ').next().unwrap_or_default();
+            let from = self.page.lower.floor_char_boundary(candidate.start.saturating_sub(LINE_OCTETS));
+            let word = self.page.lower[from..candidate.start].trim_end().rsplit(' ').next().unwrap_or_default();
             let is_next = near.iter().any(|hit| hit.is_code() && hit.end + 1 >= candidate.start);
             is_next || LEXICON.others("is").contains(word) || !after.starts_with(' ')
         };
