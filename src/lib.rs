@@ -4,6 +4,19 @@
 //! module's own page says how its files go together, and the first line of a file what it owns; `man/guide` has the guides
 //! for users.
 //!
+//! # Three crates
+//!
+//! ```text
+//! tempmail-intake   the rooms that take mail in and keep it, which `src/intake.rs` names. None of them reads a message or
+//!                   speaks HTTP, so neither loses or delays a mail
+//! tempmail-mime     octets to what a person reads, in `src/mime`. It knows no room
+//! tempmail-server   this library `tempmail`, with the rooms that give mail out, the commands, and the daemon that runs all.
+//!                   It shows the rooms of the others under the same names
+//! ```
+//!
+//! Each room is a folder or a file of `src`, whichever crate it belongs to. An edit in one crate is tested without building
+//! what stands above it.
+//!
 //! # The way of a message
 //!
 //! ```text
@@ -103,7 +116,8 @@
 //! email     reader, mime, model
 //! sender    admission, dns, webhook (which addresses are public), mime (limits, the field From), config, model
 //! reader    mime
-//! dns, mime model at most
+//! dns       model
+//! mime      nobody
 //! config    fault, model
 //! fault     model
 //! admission config, model
@@ -114,41 +128,28 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module
-//! `metrics` and `value`.
-//! `error` knows the errors that end the program. `tests/it/layout.rs` checks the most important of these rules, and the one home
-//! of each large dependency, such as redb in `store/embedded/registry`.
+//! Every module that is not pure may use `clock`, `random`, `logging` and `process`, and every room `metrics` and `value`;
+//! `cli` and `client` use `unfinished`.
+//! `error` knows the errors that end the program. That no room of a lower crate knows one of a higher crate, the compiler checks;
+//! `tests/it/layout.rs` checks the most important of the other rules, and the one home of each large dependency, such as redb
+//! in `store/embedded/registry`.
 
-pub mod admission;
 pub mod cli;
 pub mod client;
-pub mod clock;
-pub mod config;
-pub mod connections;
 pub mod daemon;
-pub mod dns;
-pub mod domains;
 pub mod email;
 pub mod error;
-pub mod events;
-pub mod expiry;
-pub mod fault;
 pub mod http;
-pub mod leases;
-pub mod logging;
-pub mod metrics;
-pub mod mime;
-pub mod model;
-pub mod panics;
-pub mod process;
-pub mod random;
 pub mod reader;
 pub mod sender;
 pub mod service;
-pub mod smtp;
-pub mod store;
-pub mod tls;
-pub mod tokens;
 mod unfinished;
-pub mod value;
 pub mod webhook;
+
+#[doc(no_inline)]
+pub use tempmail_intake::{
+    admission, clock, config, connections, dns, domains, events, expiry, fault, leases, logging, metrics, model,
+    panics, process, random, smtp, store, tls, tokens, value,
+};
+#[doc(no_inline)]
+pub use tempmail_mime as mime;

@@ -169,7 +169,7 @@ mod tests {
         tracing::warn!(target: "other", "other-warn");
         tracing::info!(target: "other", "other-info");
         tracing::info!(target: "tempmail::x", "own-info");
-        tracing::debug!(target: "tempmail::x", "own-debug");
+        tracing::debug!(target: "tempmail_intake::x", "own-debug");
         tracing::trace!(target: "tempmail::x", "own-trace");
     }
 

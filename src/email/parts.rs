@@ -37,8 +37,8 @@ struct Named<'a> {
 
 impl<'a> Header<'a> {
     pub(super) fn of(head: &'a Head) -> Self {
-        let Head { from, to, cc, reply_to, message_id, date, .. } = head;
-        let date = date.map(Timestamp::to_interface).unwrap_or_default();
+        let Head { from, to, cc, reply_to, message_id, date_millis, .. } = head;
+        let date = date_millis.map(|at| Timestamp::from_millis(at).to_interface()).unwrap_or_default();
         Self { from, to, cc, reply_to, message_id, date }
     }
 }

@@ -12,7 +12,6 @@ use memchr::memmem;
 use super::addresses::{self, NamedAddress};
 use super::charset;
 use super::limits::{FIELD_OCTETS_MAX, HEADER_SECTION_OCTETS_MAX};
-use crate::model::Timestamp;
 
 /// A line without its end, with the positions of its start and of the next line.
 #[derive(Clone, Copy, Debug)]
@@ -141,11 +140,11 @@ impl Field<'_> {
         named.collect()
     }
 
-    /// The point in time in the value (RFC 5322 section 3.3); `None` if there is none.
-    pub(super) fn date(&self) -> Option<Timestamp> {
+    /// The point in time in the value (RFC 5322 section 3.3), in milliseconds since the Unix epoch; `None` if there is none.
+    pub(super) fn date_millis(&self) -> Option<i64> {
         let value = terminated(self.unfolded(FIELD_OCTETS_MAX).into_owned());
         let date = MessageStream::new(&value).parse_date().into_datetime().filter(DateTime::is_valid)?;
-        Some(Timestamp::from_millis(date.to_timestamp().checked_mul(1000)?))
+        date.to_timestamp().checked_mul(1000)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::addresses::NamedAddress;
 use super::fields::{Field, Section};
-use crate::model::Timestamp;
 
 /// The header fields of originators, destinations and identification (RFC 5322 sections 3.6.1 to 3.6.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,8 +18,8 @@ pub struct Head {
     pub reply_to: Vec<NamedAddress>,
     /// Message-ID without its angle brackets; empty if there is none.
     pub message_id: String,
-    /// Date; `None` if there is none that can be read.
-    pub date: Option<Timestamp>,
+    /// Date, in milliseconds since the Unix epoch; `None` if there is none that can be read.
+    pub date_millis: Option<i64>,
 }
 
 impl Head {
@@ -35,7 +34,7 @@ impl Head {
             bcc: mailboxes("bcc"),
             reply_to: mailboxes("reply-to"),
             message_id: message_id.trim_start_matches('<').trim_end_matches('>').to_owned(),
-            date: section.first("date").and_then(Field::date),
+            date_millis: section.first("date").and_then(Field::date_millis),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! MIME: turns the octets of a received message into the content that people read.
+//! MIME: turns the octets of a received message into the content that people read. A crate of its own, which knows no other
+//! room.
 //!
 //! ```text
 //! structure   the parts of a message, and its body    limits    how much of a message is parsed

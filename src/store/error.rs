@@ -183,7 +183,8 @@ impl OpenError {
     }
 
     /// Adds the directory to an error of a disk that knows its files by name only.
-    pub(crate) fn within(self, directory: &Path) -> Self {
+    #[must_use]
+    pub fn within(self, directory: &Path) -> Self {
         match self {
             // An absolute path stays as it is.
             Self::Io { path, reason } => Self::Io { path: directory.join(path), reason },

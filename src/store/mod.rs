@@ -73,7 +73,7 @@ use backup::BackupItem;
 pub use check::{Salvaged, salvage};
 pub use cluster::{Cluster, ClusterStatus, check_cluster, open_cluster, restore_into_cluster};
 pub use embedded::EmbeddedStore;
-pub(crate) use embedded::carry_tokens;
+pub use embedded::carry_tokens;
 pub use error::{OpenError, StoreError};
 pub use leases::Leases;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestError, TestRunner};
 
 /// How many made-up inputs each target runs unless told otherwise.
-const CASES: u32 = 1000;
+const CASES: u32 = 400;
 
 /// The files of `corpus/TARGET`, by name.
 pub(crate) fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {

@@ -1,4 +1,5 @@
-//! Tests of the service in this process, over real sockets.
+//! Tests of the service in this process, over real sockets, and of the binary as a process. In one binary, those that wait
+//! leave the processors to others.
 
 mod cli;
 mod codes;
@@ -10,6 +11,8 @@ mod http;
 mod layout;
 mod leases;
 mod package;
+#[path = "../program/mod.rs"]
+mod program;
 mod screens;
 mod service;
 mod smtp;
@@ -25,6 +28,7 @@ mod support {
     pub mod certificates;
     pub mod clock;
     pub mod command;
+    pub mod completions;
     pub mod dns_zone;
     pub mod document;
     pub mod exposition;
@@ -41,6 +45,7 @@ mod support {
     pub mod terminal;
     pub mod test_disk;
     pub mod test_server;
+    pub mod tour;
     pub mod transcript;
     pub mod until;
     pub mod webhook_sink;

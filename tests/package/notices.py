@@ -13,11 +13,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PERMITTED = {"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Unicode-3.0", "Zlib", "MPL-2.0"}
 LINE = "-" * 80
+OURS = {"tempmail-server", "tempmail-intake", "tempmail-mime"}
 
 
 def linked():
     """The crates in the program: name and version, and licence and repository of each."""
-    tree = ["cargo", "tree", "--locked", "--features", "cassandra", "--edges", "normal", "--prefix", "none"]
+    tree = ["cargo", "tree", "--locked", "--package", "tempmail-server", "--features", "cassandra", "--edges", "normal", "--prefix", "none"]
     host = subprocess.check_output(["rustc", "--print", "host-tuple"], text=True).strip()
     listed = subprocess.check_output([*tree, "--target", host, "--format", "{p}\t{l}\t{r}"], cwd=ROOT, text=True)
     crates = {}
@@ -25,7 +26,7 @@ def linked():
         package, licence, repository = line.removesuffix(" (*)").split("\t")
         name, version = package.split()[:2]
         crates[name, version.removeprefix("v")] = licence, repository
-    return {crate: about for crate, about in crates.items() if crate[0] != "tempmail-server"}
+    return {crate: about for crate, about in crates.items() if crate[0] not in OURS}
 
 
 def is_permitted(licence):

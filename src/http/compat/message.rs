@@ -16,7 +16,7 @@ use crate::email;
 use crate::http::{Problem, Query};
 use crate::http::{attachment, message as own_message, query, raw, view};
 use crate::mime::{Attachment, Message, NamedAddress};
-use crate::model::{DomainName, EmailId, Recipient, StoredEmail};
+use crate::model::{DomainName, EmailId, Recipient, StoredEmail, Timestamp};
 use crate::reader;
 
 /// The id that stands for the newest message.
@@ -145,7 +145,8 @@ impl Serialize for Shown<'_, '_> {
         let return_path = if sender.is_empty() { message.from().map_or("", |from| &from.address) } else { sender };
         json.serialize_entry("ReturnPath", return_path)?;
         json.serialize_entry("ListUnsubscribe", &list_unsubscribe(message))?;
-        json.serialize_entry("Date", &head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis())?;
+        let date = head.date_millis.map_or(email.listed.received_at, Timestamp::from_millis);
+        json.serialize_entry("Date", &date.to_rfc3339_millis())?;
         json.serialize_entry("Text", &message.text_as_sent())?;
         json.serialize_entry("HTML", if message.has_html() { message.html() } else { "" })?;
         json.serialize_entry("Inline", &parts(&inline))?;

@@ -12,8 +12,8 @@ use super::declarations::{Declaration, declarations};
 use super::tag::Tag;
 use super::tree::Element;
 use super::values::{Value, distances_px, values};
-use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, WORK_OCTETS_MIN};
-use crate::mime::{markup, step};
+use crate::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, WORK_OCTETS_MIN};
+use crate::{markup, step};
 
 /// What browsers do with elements that have no other style.
 const OF_BROWSERS: &str = "

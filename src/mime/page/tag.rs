@@ -6,8 +6,8 @@ use cssparser::Parser;
 
 use super::declarations::{Declaration, declarations};
 use super::kind::Kind;
-use crate::mime::limits::SHEET_OCTETS_MAX;
-use crate::mime::markup;
+use crate::limits::SHEET_OCTETS_MAX;
+use crate::markup;
 
 /// A start tag as read. Elements with the same tag share it.
 #[derive(Debug, Default)]

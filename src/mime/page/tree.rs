@@ -12,7 +12,7 @@ use super::kind::Kind;
 use super::sheet::Sheet;
 use super::style::Style;
 use super::tag::Tag;
-use crate::mime::limits::{DEPTH_MAX, WORK_OCTETS_MIN, WORK_PER_OCTET};
+use crate::limits::{DEPTH_MAX, WORK_OCTETS_MIN, WORK_PER_OCTET};
 
 /// The elements that are in every page, with or without a tag.
 const ROOTS: [&str; 2] = ["html", "body"];

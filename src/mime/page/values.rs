@@ -3,7 +3,7 @@
 use cssparser::{CowRcStr, ParseError, Parser, Token};
 
 use super::colors::Colors;
-use crate::mime::step;
+use crate::step;
 
 /// The size of plain text in pixels.
 pub(super) const PLAIN_PX: f32 = 16.0;

@@ -2,7 +2,7 @@
 
 use super::style::Style;
 use super::{Anchor, Page};
-use crate::mime::limits::ANCHORS_MAX;
+use crate::limits::ANCHORS_MAX;
 
 /// The zeros of scripts, each before its other digits.
 const ZEROS: [u32; 24] = [

@@ -35,7 +35,7 @@ pub(super) use load::Loader;
 use open::Opened;
 use queue::{Queue, Swept};
 pub use registry::EmbeddedRegistry;
-pub(crate) use registry::carry_tokens;
+pub use registry::carry_tokens;
 use shared::Shared;
 
 use super::change::RecordPlace;

@@ -46,8 +46,10 @@ fn what_is_copied_from_the_repository_is_there_and_is_all_that_cargo_needs() {
     let manifest: toml::Table = file("Cargo.toml").parse().expect("Cargo.toml");
     let targets = ["lib", "bin", "test", "bench"].iter().filter_map(|kind| manifest.get(*kind));
     let tables = targets.flat_map(|it| it.as_array().cloned().unwrap_or_else(|| vec![it.clone()]));
-    for table in tables {
-        let source = table["path"].as_str().expect("a path").to_owned();
+    let members = manifest["workspace"]["members"].as_array().expect("members").iter();
+    let members = members.map(|member| format!("{}/Cargo.toml", member.as_str().expect("a path")));
+    let targets = tables.map(|table| table["path"].as_str().expect("a path").to_owned());
+    for source in targets.chain(members) {
         assert!(copied.iter().any(|name| source.starts_with(&format!("{name}/"))), "{source} is not copied");
     }
     assert!(["Cargo.toml", "Cargo.lock"].iter().all(|name| copied.iter().any(|it| it == name)), "{copied:?}");

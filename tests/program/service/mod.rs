@@ -1,17 +1,12 @@
-//! `tempmail serve` as a process: starts, signals, kills, hostile peers, logs.
+//! `tempmail serve` as a process: starts, signals, kills, logs.
 
-mod abuse;
-mod answers;
 mod authority;
 mod dev;
 mod hangup;
-mod hostile_http;
-mod hostile_mail;
 mod https;
 mod kill;
 mod listeners;
 mod logs;
-mod memory;
 mod refusals;
 mod remote;
 mod stopping;

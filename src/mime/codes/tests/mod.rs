@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mime::{Message, STEPS};
+use crate::{Message, STEPS};
 
 fn found(raw: &str) -> Findings {
     findings(&Message::new(raw.as_bytes()))

@@ -1,6 +1,6 @@
 //! Codes that name a customer, an order or a door in all languages. None of them is a one-time code.
 
-use crate::mime::{Message, findings};
+use crate::{Message, findings};
 
 /// On each line a language, what is on a link to sign in, and names of codes.
 const NAMES: &str = include_str!("names.txt");

@@ -7,8 +7,8 @@ use super::declarations::{Declaration, declarations};
 use super::tag::Tag;
 use super::tree::Element;
 use super::*;
-use crate::mime::limits::{STEPS_PER_OCTET, WORK_OCTETS_MIN};
-use crate::mime::{Message, STEPS, findings, visible_text};
+use crate::limits::{STEPS_PER_OCTET, WORK_OCTETS_MIN};
+use crate::{Message, STEPS, findings, visible_text};
 use rows::{HIDING_DECLARATIONS, HIDING_HTML, SHOWING_HTML};
 
 /// What strangers hide in the rows, in the place of `XX`.

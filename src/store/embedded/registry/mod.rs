@@ -292,7 +292,7 @@ impl EmbeddedRegistry {
 
 /// Gives the registry on `new`, which nobody has open, the tokens of the one on `old`, durably. `false` if those cannot be
 /// read.
-pub(crate) fn carry_tokens(old: &Arc<dyn Disk>, new: &Arc<dyn Disk>) -> Result<bool, StoreError> {
+pub fn carry_tokens(old: &Arc<dyn Disk>, new: &Arc<dyn Disk>) -> Result<bool, StoreError> {
     let row = match RegistryFile::copy(old) {
         // Whatever else of it is damaged.
         Ok(Some(mut file)) => file.get(Table::Meta, TOKENS_KEY).ok(),
