@@ -169,7 +169,8 @@ mod tests {
         tracing::warn!(target: "other", "other-warn");
         tracing::info!(target: "other", "other-info");
         tracing::info!(target: "tempmail::x", "own-info");
-        tracing::debug!(target: "tempmail_intake::x", "own-debug");
+        tracing::debug!(target: "tempmail::x", "own-debug");
+        tracing::debug!(target: "tempmail_intake::x", "intake-debug");
         tracing::trace!(target: "tempmail::x", "own-trace");
     }
 
@@ -177,9 +178,9 @@ mod tests {
     fn each_v_shows_more_and_rust_log_wins() {
         for (given, verbosity, shown) in [
             ("", 0, &["other-warn", "own-info"][..]),
-            ("", 1, &["other-warn", "other-info", "own-info", "own-debug"]),
-            ("", 2, &["other-warn", "other-info", "own-info", "own-debug", "own-trace"]),
-            ("", 255, &["other-warn", "other-info", "own-info", "own-debug", "own-trace"]),
+            ("", 1, &["other-warn", "other-info", "own-info", "own-debug", "intake-debug"]),
+            ("", 2, &["other-warn", "other-info", "own-info", "own-debug", "intake-debug", "own-trace"]),
+            ("", 255, &["other-warn", "other-info", "own-info", "own-debug", "intake-debug", "own-trace"]),
             ("other=info", 2, &["other-warn", "other-info"]),
             ("tempmail=loud", 0, &["other-warn", "own-info"]),
         ] {

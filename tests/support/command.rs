@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::files::prefer_memory;
+use super::files::prepare;
 use super::until::blocking;
 
 /// How long a command may take that ends by itself. It says nothing about speed.
@@ -35,7 +35,7 @@ pub(crate) fn tempmail(home: &Path) -> Command {
 
 /// Takes the caller's environment from a program that calls the binary.
 pub(crate) fn isolate(command: &mut Command, home: &Path) {
-    prefer_memory();
+    prepare();
     // A test may be asynchronous, and no runtime begins within one.
     INTERRUPTIBLE.call_once(|| thread::spawn(heed_interrupts).join().expect("signals"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 /// Where Linux has files in memory, and the room that the largest of these tests need together. A container has 64 MB.
 pub(crate) const MEMORY: &str = "/dev/shm";
 const ROOM_MIN: u64 = 2 << 30;
@@ -13,10 +15,13 @@ pub(crate) fn path(name: &str) -> PathBuf {
 }
 
 /// Has temporary directories in memory from here on, unless the caller named a place: a sync of a disk takes longer than most
-/// tests. Programs of others, which the world has, may not see that place.
-pub(crate) fn prefer_memory() {
+/// tests. Programs of others, which the world has, may not see that place. Tests at once have more connections than the
+/// 1,024 files that a process may open by default, so it may open as many as the system permits.
+pub(crate) fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
         let has_room = rustix::fs::statvfs(MEMORY).is_ok_and(|it| it.f_bavail * it.f_frsize >= ROOM_MIN);
         if has_room && env!("CARGO_CRATE_NAME") != "world" && std::env::var_os("TMPDIR").is_none() {
             let _ = tempfile::env::override_temp_dir(Path::new(MEMORY));

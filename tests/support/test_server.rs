@@ -301,7 +301,7 @@ impl TestServer {
 
 /// A directory that no daemon had.
 fn fresh_directory() -> TempDir {
-    files::prefer_memory();
+    files::prepare();
     tempfile::tempdir().expect("directory")
 }
 

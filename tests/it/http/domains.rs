@@ -132,7 +132,7 @@ async fn each_failure_of_a_registration_has_its_answer() {
         expect(&api, 422, "limit_reached").await;
         assert_eq!(add(&api, "new.example").await.member("limit"), limit);
     }
-    let (api, zone) = serving("dns-timeout = '100ms'").await;
+    let (api, zone) = serving("dns-timeout = '1s'").await;
     zone.set_mx("new.example", &[(10, "other.example")]);
     expect(&api, 422, "mx_mismatch").await;
     zone.servfail("new.example");
@@ -152,7 +152,7 @@ async fn a_client_with_too_many_checks_at_once_is_busy() {
 
 #[tokio::test]
 async fn a_check_answers_200_whether_yes_or_no() {
-    let (api, zone) = serving("dns-timeout = '100ms'").await;
+    let (api, zone) = serving("dns-timeout = '1s'").await;
     let target = "/api/domains/check-dns?domain=new.example";
     let yes = api.get(target).await;
     assert_eq!((yes.status.as_u16(), &yes.json()["ok"]), (200, &json!(true)));

@@ -186,7 +186,7 @@ async fn no_transaction_begins_at_the_maximum_age_of_a_session() {
 /// Octets behind the last reply are read for a moment. Else the connection would be reset, and the reply could be lost.
 #[tokio::test]
 async fn the_last_reply_is_not_lost_to_a_client_that_sends_on() {
-    let server = TestServer::ticking("smtp-timeout = '200ms'").await;
+    let server = TestServer::ticking("smtp-timeout = '1s'").await;
     for (says, hears) in [("BDAT x\r\n", "501 5.5.4"), ("NOOP\r\n", "250 2.0.0")] {
         let mut peer = SmtpPeer::greeted(server.smtp()).await;
         peer.send(says).await;

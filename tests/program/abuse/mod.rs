@@ -1,5 +1,5 @@
 //! What strangers do to `tempmail serve` as a process: crowds and silence, hostile requests and mail.
-//! They take longest, and tests run in the order of their names.
+//! They take longest. Tests run in the order of their names, so these begin before the others of the program.
 
 mod answers;
 mod clients;

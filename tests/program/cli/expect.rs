@@ -86,10 +86,10 @@ fn mail_that_is_not_as_expected_is_passed_over_and_said_to_lack_what_it_lacks() 
     send(&daemon, "news");
     let args = ["--subject", "offer", "--from", "sender.test", "--text", "code"];
     // Long enough to look at all three.
-    let outcome = expect(&daemon, &[&["--timeout", "2s"], &args[..]].concat());
+    let outcome = expect(&daemon, &[&["--timeout", "5s"], &args[..]].concat());
     let [first, second, third] = ids(&daemon).try_into().expect("three mails");
     let expected = format!(
-        "error: 3 mails came for {TO} within 2s, none of them as expected\n  \
+        "error: 3 mails came for {TO} within 5s, none of them as expected\n  \
          {first} from ann@sender.test with subject \"first offer\"\n    \
          its text does not contain \"code\": \"text of first offer\"\n  \
          {second} from ann@sender.test with subject \"second offer\"\n    \
@@ -209,7 +209,7 @@ fn without_a_daemon_nothing_is_certain() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Program::serve(dir.path(), &[]);
     let http = daemon.http;
-    let waiting = Running::start(&mut on_server(http, &["expect", TO, "--no-mail-within", "3s"]));
+    let waiting = Running::start(&mut on_server(http, &["expect", TO, "--no-mail-within", "5s"]));
     until_waiting(&daemon, 1);
     daemon.stop();
     assert_eq!(waiting.end().code, Some(6));

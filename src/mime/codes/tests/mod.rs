@@ -352,7 +352,7 @@ fn newsletter() -> String {
     html + "<p>Your login code is <b>482913</b></p>"
 }
 
-/// Prints the time of a mail of 100 KB. Run it with `--release -- --ignored --nocapture`.
+/// Prints the time of a mail of 100 KB. Run it with `--release --package tempmail-mime the_time_of -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn the_time_of_a_long_newsletter() {
