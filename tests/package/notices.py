@@ -18,7 +18,8 @@ OURS = {"tempmail-server", "tempmail-intake", "tempmail-mime"}
 
 def linked():
     """The crates in the program: name and version, and licence and repository of each."""
-    tree = ["cargo", "tree", "--locked", "--package", "tempmail-server", "--features", "cassandra", "--edges", "normal", "--prefix", "none"]
+    tree = ["cargo", "tree", "--locked", "--package", "tempmail-server", "--features", "cassandra"]
+    tree += ["--edges", "normal", "--prefix", "none"]
     host = subprocess.check_output(["rustc", "--print", "host-tuple"], text=True).strip()
     listed = subprocess.check_output([*tree, "--target", host, "--format", "{p}\t{l}\t{r}"], cwd=ROOT, text=True)
     crates = {}
