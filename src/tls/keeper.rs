@@ -126,14 +126,15 @@ impl Keeper {
         });
         match read {
             Ok(certificate) => {
+                let certificate = Arc::new(certificate);
+                self.current.0.store(Arc::clone(&certificate));
+                self.fault.store(None);
                 warn_of(&self.source, &certificate, now);
                 tracing::info!(
                     names = certificate.names.join(", "),
                     not_after = certificate.not_after.to_rfc3339(),
                     "the certificate was read again and is in use"
                 );
-                self.current.0.store(Arc::new(certificate));
-                self.fault.store(None);
                 true
             }
             Err(error) => {

@@ -34,7 +34,7 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD, "{} attempts at once", attempts.len());
+        assert!(attempts.len() <= ATTEMPTS_PER_RECORD, "{} attempts at once", attempts.len());
         // The journal alone says that an event has ended. What is known of the receiver follows.
         let outcome = self.request(Request::record(&attempts), Bytes::new()).await?;
         let Outcome::Recorded { counted } = outcome else { return Ok(()) };

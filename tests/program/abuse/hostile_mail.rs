@@ -2,8 +2,9 @@
 //! Promise: it outlives the code below it.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -16,11 +17,17 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const MB: usize = 1 << 20;
 /// The size of each mail: that of the largest message, or less in a build without optimization.
-const OCTETS: usize = if cfg!(debug_assertions) { MB / 2 } else { 10 * MB - 200 };
+static OCTETS: LazyLock<usize> = LazyLock::new(|| if is_optimized() { 10 * MB - 200 } else { MB / 2 });
 /// How long a read may take. In a build without optimization, and beside other tests, this says little.
-const READ: Duration = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 2 });
+static READ: LazyLock<Duration> = LazyLock::new(|| Duration::from_secs(if is_optimized() { 2 } else { 30 }));
 /// The most memory of the daemon, which decodes, shows and escapes each mail of 10 MB.
 const MEMORY_MB: u64 = 600;
+
+/// Whether the daemon is one of a release: `cargo test --release --test it hostile_mail`.
+fn is_optimized() -> bool {
+    let folder = Path::new(env!("CARGO_BIN_EXE_tempmail")).parent().and_then(Path::file_name);
+    folder.is_some_and(|name| name != "debug")
+}
 
 /// `octets` of `unit`, again and again.
 fn filled(start: &str, unit: &str, octets: usize) -> String {
@@ -29,11 +36,12 @@ fn filled(start: &str, unit: &str, octets: usize) -> String {
 
 /// Each mail with its name. The subject comes first, so that it can be shown whatever follows.
 fn mails() -> Vec<(&'static str, String)> {
+    let octets = *OCTETS;
     let mut nested = String::new();
     for depth in 0..200_000 {
         let _ = write!(nested, "Content-Type:multipart/mixed;boundary={depth}\r\n\r\n--{depth}\r\n");
     }
-    nested.truncate(OCTETS);
+    nested.truncate(octets);
     let mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n";
     let mut charsets = mixed.to_owned();
     for number in 0..20_000 {
@@ -44,21 +52,21 @@ fn mails() -> Vec<(&'static str, String)> {
     }
     vec![
         ("nested-multiparts", nested),
-        ("nested-messages", filled("", "Content-Type: message/rfc822\r\n\r\n", OCTETS)),
-        ("a-million-parts", filled(mixed, "--b\r\n\r\n", OCTETS.min(mixed.len() + 7 * 1_000_000))),
-        ("parameters", filled("Content-Type: text/html", "; a*1=b", OCTETS.min(MB)) + "\r\n\r\n<p>"),
-        ("addresses", filled("To: ", "g:a@b.example;,\r\n ", OCTETS)),
-        ("senders", filled("From: ", "(((\"<a@b.example>,", OCTETS)),
-        ("header-without-end", filled("", "A: b\r\n", OCTETS)),
-        ("one-endless-field", filled("X-A: ", "=?utf-8?q?=41?= ", OCTETS)),
-        ("no-base64", filled("Content-Transfer-Encoding: base64\r\n\r\n", "=$\u{fc}A\r\n", OCTETS)),
-        ("no-quoted-printable", filled("Content-Transfer-Encoding: quoted-printable\r\n\r\n", "=X=\r\n=4", OCTETS)),
+        ("nested-messages", filled("", "Content-Type: message/rfc822\r\n\r\n", octets)),
+        ("a-million-parts", filled(mixed, "--b\r\n\r\n", octets.min(mixed.len() + 7 * 1_000_000))),
+        ("parameters", filled("Content-Type: text/html", "; a*1=b", octets.min(MB)) + "\r\n\r\n<p>"),
+        ("addresses", filled("To: ", "g:a@b.example;,\r\n ", octets)),
+        ("senders", filled("From: ", "(((\"<a@b.example>,", octets)),
+        ("header-without-end", filled("", "A: b\r\n", octets)),
+        ("one-endless-field", filled("X-A: ", "=?utf-8?q?=41?= ", octets)),
+        ("no-base64", filled("Content-Transfer-Encoding: base64\r\n\r\n", "=$\u{fc}A\r\n", octets)),
+        ("no-quoted-printable", filled("Content-Transfer-Encoding: quoted-printable\r\n\r\n", "=X=\r\n=4", octets)),
         ("charsets", charsets),
-        ("encoded-words", filled("To: ", "=?no-such?b?YQ?= ", OCTETS)),
-        ("boundaries", filled(mixed, "--b\r\n", OCTETS)),
-        ("almost-boundaries", filled(mixed, "--bb\r\n--b-\r\n", OCTETS)),
-        ("nested-html", filled("Content-Type: text/html\r\n\r\n", "<div><table><tr><td>", OCTETS)),
-        ("entities", filled("Content-Type: text/html\r\n\r\n", "&lt;&#x110000;&", OCTETS)),
+        ("encoded-words", filled("To: ", "=?no-such?b?YQ?= ", octets)),
+        ("boundaries", filled(mixed, "--b\r\n", octets)),
+        ("almost-boundaries", filled(mixed, "--bb\r\n--b-\r\n", octets)),
+        ("nested-html", filled("Content-Type: text/html\r\n\r\n", "<div><table><tr><td>", octets)),
+        ("entities", filled("Content-Type: text/html\r\n\r\n", "&lt;&#x110000;&", octets)),
     ]
 }
 
@@ -87,7 +95,7 @@ async fn deliver(daemon: &Program, name: &str, mail: &str) {
 
 /// The answer of HTTP, which must come in time.
 async fn timely(what: &str, name: &str, read: impl Future<Output = Value>) -> Value {
-    tokio::time::timeout(READ, read).await.unwrap_or_else(|_| panic!("{name}: {what} takes too long"))
+    tokio::time::timeout(*READ, read).await.unwrap_or_else(|_| panic!("{name}: {what} takes too long"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,17 +142,22 @@ async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = daemon(dir.path());
     let mails = mails();
+    // Each is read once, since what was read is kept for the next reader.
+    let mut names = Vec::new();
     for (name, mail) in mails.iter().filter(|(name, _)| ["nested-html", "boundaries"].contains(name)) {
-        deliver(&daemon, name, mail).await;
+        for number in 0..10 {
+            let name = format!("{name}-{number}");
+            deliver(&daemon, &name, mail).await;
+            names.push(name);
+        }
     }
     let read = Arc::<AtomicUsize>::default();
-    let readers: Vec<_> = ["nested-html", "boundaries"]
-        .repeat(30)
+    let readers: Vec<_> = names
         .into_iter()
         .map(|name| {
             let (server, read) = (daemon.http, Arc::clone(&read));
             tokio::spawn(async move {
-                assert_eq!(http::total(server, &to(name)).await, 1);
+                assert_eq!(http::total(server, &to(&name)).await, 1);
                 read.fetch_add(1, Ordering::Relaxed);
             })
         })
