@@ -124,6 +124,7 @@ impl Keeper {
             }
             Ok(certificate)
         });
+        // The log says it last, since whoever waits for its line then looks.
         match read {
             Ok(certificate) => {
                 let certificate = Arc::new(certificate);
@@ -138,8 +139,8 @@ impl Keeper {
                 true
             }
             Err(error) => {
-                tracing::error!(%error, "the certificate could not be replaced; the old one stays in use");
                 self.fault.store(Some(Arc::new(Fault { reason: error.to_string(), found_at: now })));
+                tracing::error!(%error, "the certificate could not be replaced; the old one stays in use");
                 false
             }
         }

@@ -69,18 +69,21 @@ async fn walk(turn: usize, place: Place) -> usize {
     let [private, unknown] = tries;
     assert_eq!(private.len(), unknown.len());
     let mut made = BTreeSet::new();
-    for (number, (it, of_unknown)) in private.iter().zip(&unknown).enumerate() {
+    let mut unusual = 0_usize;
+    for (it, of_unknown) in private.iter().zip(&unknown) {
         if !made.insert(format!("{it:?}")) {
             continue;
         }
-        // Each place has one half of the unusual ones, each with one credential.
-        let all = match &CREDENTIALS[number / 2 % CREDENTIALS.len()] {
-            _ if it.is_usual => &CREDENTIALS[..],
-            one if (number + turn).is_multiple_of(2) => std::slice::from_ref(one),
-            _ => continue,
-        };
-        for credential in all {
-            walk.compare(it, of_unknown, *credential).await;
+        if it.is_usual {
+            for credential in CREDENTIALS {
+                walk.compare(it, of_unknown, credential).await;
+            }
+            continue;
+        }
+        // Each place has one half of the unusual ones, by what has no period, so that each kind is in both halves.
+        unusual += 1;
+        if (unusual.count_ones() as usize + turn).is_multiple_of(2) {
+            walk.compare(it, of_unknown, CREDENTIALS[unusual % CREDENTIALS.len()]).await;
         }
     }
     let faults = walk.faults.take();

@@ -51,6 +51,16 @@ impl Named {
             _ => None,
         }
     }
+
+    /// The usual values of those that one request can have together.
+    fn usual_of(&self, names: &[String]) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for name in names {
+            let is_excluded = all.iter().any(|(other, _)| excludes(name, other));
+            all.extend(self.usual(name).filter(|_| !is_excluded).map(|value| (name.clone(), value.to_owned())));
+        }
+        all
+    }
 }
 
 /// One request.
@@ -76,9 +86,7 @@ pub(super) fn tries(paths: &BTreeSet<String>, document: &Document, named: &Named
             let described = document.methods(path).contains(&method.replace("HEAD", "GET"));
             for (at, target) in targets(path, named, described || !is_described).into_iter().enumerate() {
                 let plain = Try { method, target, body: None, last_event_id: None, is_usual: true };
-                let usual = |name: &String| Some((name.clone(), named.usual(name)?.to_owned()));
-                let (query_usual, body_usual): (Vec<_>, Vec<_>) =
-                    (query.iter().filter_map(usual).collect(), members.iter().filter_map(usual).collect());
+                let (query_usual, body_usual) = (named.usual_of(&query), named.usual_of(&members));
                 // The first mail is behind the other spellings of the address.
                 let is_usual = (described || !is_described) && [0, 2 * Named::ID].contains(&at);
                 let plain = Try { is_usual: false, ..plain };
