@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use super::Service;
@@ -59,10 +59,8 @@ impl History {
 
 /// Adds to the history of the service until `stop`. While the store cannot be read, its numbers are 0.
 pub async fn run(service: Arc<Service>, stop: CancellationToken) {
-    let mut ticks = interval(EVERY);
+    let mut ticks = interval_at(Instant::now() + EVERY, EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    // The first one comes at once.
-    ticks.tick().await;
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         let stats = service.store.stats().await.unwrap_or_default();
         let (messages, refusals) = service.smtp.counters.received_and_refused();
