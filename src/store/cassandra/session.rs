@@ -3,19 +3,21 @@
 //! Every statement but a conditional one is idempotent, so the driver asks a second node when the first one is slow.
 
 use std::error::Error;
+use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::pager::QueryPager;
 use scylla::client::session::Session as DriverSession;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::deserialize::row::DeserializeRow;
-use scylla::errors::ExecutionError;
+use scylla::errors::{ExecutionError, PagerExecutionError, PrepareError};
 use scylla::policies::load_balancing::DefaultPolicy;
 use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
 use scylla::response::query_result::QueryResult;
@@ -48,10 +50,56 @@ const PAGE_ROWS: i32 = 1000;
 /// The values of a statement. The driver's code is built once for all of them, and not for each type.
 type Values<'v> = &'v (dyn SerializeRow + Sync);
 
+/// What a [`Session`] asks of the driver. Its futures are so deep that the compiler took half of its time for the store to see
+/// in each of ours that they may change their thread. Behind this trait it sees that once.
+trait Driver: Debug + Send + Sync {
+    fn prepare(&self, text: String) -> BoxFuture<'_, Result<PreparedStatement, PrepareError>>;
+
+    fn execute<'a>(
+        &'a self,
+        statement: &'a PreparedStatement,
+        values: Values<'a>,
+    ) -> BoxFuture<'a, Result<QueryResult, ExecutionError>>;
+
+    fn pages<'a>(
+        &'a self,
+        statement: PreparedStatement,
+        values: Values<'a>,
+    ) -> BoxFuture<'a, Result<QueryPager, PagerExecutionError>>;
+
+    fn session(&self) -> &DriverSession;
+}
+
+impl Driver for DriverSession {
+    fn prepare(&self, text: String) -> BoxFuture<'_, Result<PreparedStatement, PrepareError>> {
+        self.prepare(text).boxed()
+    }
+
+    fn execute<'a>(
+        &'a self,
+        statement: &'a PreparedStatement,
+        values: Values<'a>,
+    ) -> BoxFuture<'a, Result<QueryResult, ExecutionError>> {
+        self.execute_unpaged(statement, values).boxed()
+    }
+
+    fn pages<'a>(
+        &'a self,
+        statement: PreparedStatement,
+        values: Values<'a>,
+    ) -> BoxFuture<'a, Result<QueryPager, PagerExecutionError>> {
+        self.execute_iter(statement, values).boxed()
+    }
+
+    fn session(&self) -> &DriverSession {
+        self
+    }
+}
+
 /// An open session in a keyspace.
 #[derive(Debug)]
 pub(super) struct Session {
-    driver: Arc<DriverSession>,
+    driver: Arc<dyn Driver>,
     keyspace: String,
     turns: Semaphore,
 }
@@ -122,7 +170,7 @@ impl Session {
 
     /// For statements that are run once in the life of a keyspace.
     pub(super) fn driver(&self) -> &DriverSession {
-        &self.driver
+        self.driver.session()
     }
 
     /// Prepares a statement that may be run twice without harm.
@@ -149,16 +197,12 @@ impl Session {
         values: Values<'_>,
     ) -> Result<QueryResult, StoreError> {
         let _turn = self.turn().await?;
-        self.execute(statement, values).await.map_err(|error| failed(&error))
-    }
-
-    async fn execute(&self, statement: &PreparedStatement, values: Values<'_>) -> Result<QueryResult, ExecutionError> {
-        self.driver.execute_unpaged(statement, values).await
+        self.driver.execute(statement, values).await.map_err(|error| failed(&error))
     }
 
     async fn pages_in_turn(&self, statement: &PreparedStatement, values: Values<'_>) -> Result<QueryPager, StoreError> {
         let _turn = self.turn().await?;
-        self.driver.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))
+        self.driver.pages(statement.clone(), values).await.map_err(|error| failed(&error))
     }
 
     /// Runs a conditional statement. Returns whether its condition held.
@@ -169,7 +213,7 @@ impl Session {
         statement: &PreparedStatement,
         values: impl SerializeRow + Sync,
     ) -> Result<bool, StoreError> {
-        was_applied(self.execute(statement, &values).await.map_err(|error| unknown(&error))?)
+        was_applied(self.driver.execute(statement, &values).await.map_err(|error| unknown(&error))?)
     }
 
     /// The first row of a result.
