@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use futures_util::future::join;
 use hickory_resolver::config::{NameServerConfig, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
@@ -79,7 +80,8 @@ impl DnsResolver {
             Ok(hickory) => hickory,
             Err(why) => return Answer::Failed(why),
         };
-        let answer = match hickory.lookup(name.clone(), kind).await {
+        // In a box, its future is checked once, and not within each of ours.
+        let answer = match hickory.lookup(name.clone(), kind).boxed().await {
             Ok(lookup) => {
                 let records: Vec<T> = lookup.answers().iter().filter_map(|record| read(&record.data)).collect();
                 if records.is_empty() { Answer::Failed(Failure::Unusable) } else { Answer::Records(records) }
