@@ -80,7 +80,7 @@ impl DnsResolver {
             Ok(hickory) => hickory,
             Err(why) => return Answer::Failed(why),
         };
-        // In a box, its future is checked once, and not within each of ours.
+        // Its future is deep. In a box the compiler looks through it once, and not within each of ours.
         let answer = match hickory.lookup(name.clone(), kind).boxed().await {
             Ok(lookup) => {
                 let records: Vec<T> = lookup.answers().iter().filter_map(|record| read(&record.data)).collect();

@@ -50,8 +50,8 @@ const PAGE_ROWS: i32 = 1000;
 /// The values of a statement. The driver's code is built once for all of them, and not for each type.
 type Values<'v> = &'v (dyn SerializeRow + Sync);
 
-/// What a [`Session`] asks of the driver. Its futures are so deep that the compiler took half of its time for the store to see
-/// in each of ours that they may change their thread. Behind this trait it sees that once.
+/// What a [`Session`] asks of the driver. To see in each future of the store that the driver's may change their thread was a
+/// fifth of what this crate cost to compile. Behind this trait it is seen once.
 trait Driver: Debug + Send + Sync {
     fn prepare(&self, text: String) -> BoxFuture<'_, Result<PreparedStatement, PrepareError>>;
 
