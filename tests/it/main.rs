@@ -40,6 +40,7 @@ mod support {
     pub mod mail;
     pub mod outbox;
     pub mod program;
+    pub mod reserved;
     pub mod smtp_peer;
     pub mod steady;
     pub mod terminal;

@@ -37,6 +37,7 @@ mod support {
     pub mod postfix;
     pub mod program;
     pub mod programs;
+    pub mod reserved;
     pub mod ring;
     pub mod smtp_peer;
     pub mod terminal;

@@ -1,7 +1,7 @@
 //! How soon mail is taken again after a kill, with a large store.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use tempmail::random;
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 
 use crate::support::Result;
+use crate::support::reserved::Reserved;
 
 const MAIL_OCTETS: usize = 16 << 10;
 /// Deliveries at once while the store is filled.
@@ -33,7 +34,8 @@ pub(crate) fn run(gigabytes: usize) -> Result<()> {
     tokio::runtime::Runtime::new()?.block_on(fill(&data, mails))?;
     println!("{mails} messages of 16 KB, {gigabytes} GB");
     for kill in 1..=KILLS {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
+        let reserved = Reserved::new();
+        let address = reserved.address;
         let (mut daemon, first) = start(&data, address)?;
         let senders: Vec<_> = (0..SENDERS).map(|_| std::thread::spawn(move || send(address).is_ok())).collect();
         let are_all_taken = senders.into_iter().all(|sender| sender.join().unwrap_or(false));
@@ -112,10 +114,6 @@ fn start(data: &Path, address: SocketAddr) -> Result<(Daemon, Duration)> {
         std::thread::sleep(Duration::from_millis(1));
     }
     Err("the daemon does not listen".into())
-}
-
-fn free_port() -> Result<u16> {
-    Ok(std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 /// Sends its messages, each of which must be accepted.

@@ -16,6 +16,8 @@ pub(crate) mod outbox;
 pub(crate) mod program;
 #[path = "../../support/programs.rs"]
 pub(crate) mod programs;
+#[path = "../../support/reserved.rs"]
+pub(crate) mod reserved;
 #[cfg(feature = "cassandra")]
 #[path = "../../support/ring/mod.rs"]
 pub(crate) mod ring;

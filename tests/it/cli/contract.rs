@@ -5,6 +5,7 @@ use super::{Service, TO, alone, run};
 use crate::support::command::Outcome;
 use crate::support::front::{Answer, Front};
 use crate::support::in_process::CommandLine;
+use crate::support::reserved::Reserved;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn flag_environment_and_socket_lead_to_the_same_answer() {
@@ -62,8 +63,8 @@ fn what_no_server_can_answer_is_exit_code_2() {
 
 #[test]
 fn a_server_that_is_not_there_or_not_ours_is_exit_code_6() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
-    let outcome = alone(&["--server", &format!("http://{free}"), "inbox", TO]);
+    let closed = Reserved::new();
+    let outcome = alone(&["--server", &format!("http://{}", closed.address), "inbox", TO]);
     assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("cannot be reached"), "{}", outcome.stderr);
 

@@ -18,6 +18,7 @@ use sha2::Sha256;
 use super::{Service, TO, domain};
 use crate::support::command::{Running, on_server};
 use crate::support::front::Answer;
+use crate::support::reserved::Reserved;
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
@@ -165,8 +166,8 @@ async fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
     assert_eq!(received.len(), 3);
     assert!(received.iter().all(|received| received.headers.get("x-webhook-signature").is_none()));
 
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
-    let unreachable = start(service.address, &format!("http://{free}/"), &[]);
+    let closed = Reserved::new();
+    let unreachable = start(service.address, &format!("http://{}/", closed.address), &[]);
     for id in [4, 5] {
         arrive(&service, id).await;
         let line = unreachable.line();

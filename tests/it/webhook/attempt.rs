@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 
 use super::{LOCAL, QUICK, SECRET, first_attempt, is_genuine, receiver, register, register_with, test, wait_until};
 use crate::support::dns_zone::DnsZone;
+use crate::support::reserved::Reserved;
 use crate::support::test_server::{START, TestServer};
 use crate::support::webhook_sink::{Behaviour, Request, WebhookSink};
 
@@ -166,12 +167,9 @@ async fn a_response_that_is_not_http_within_the_limits_is_a_failure() {
 #[tokio::test]
 async fn a_closed_port_is_a_connect_error() {
     let server = TestServer::with(LOCAL).await;
-    let closed = {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        listener.local_addr().expect("bound address")
-    };
+    let closed = Reserved::new();
     for scheme in ["http", "https"] {
-        fails_with("connect", &server, &format!("{scheme}://{closed}/")).await;
+        fails_with("connect", &server, &format!("{scheme}://{}/", closed.address)).await;
     }
     server.stop().await;
 }

@@ -1,7 +1,7 @@
 //! `HAProxy` in front of the program names its clients.
 //! Promise: it outlives the code below it.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
@@ -10,23 +10,25 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use super::serve;
 use crate::support::programs;
+use crate::support::reserved::Reserved;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until_some;
 
 /// A running `HAProxy`, which is killed when this is dropped.
 struct HaProxy {
     child: Child,
-    front: SocketAddr,
+    front: Reserved,
     _dir: TempDir,
 }
 
 impl HaProxy {
     /// One that listens on loopback and hands each connection on to `back`. `server` says more about that.
     fn start(mode: &str, option: &str, back: SocketAddr, server: &str) -> Self {
-        let front = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+        let front = Reserved::new();
         let configuration = format!(
             "defaults\n mode {mode}\n timeout connect 5s\n timeout client 20s\n timeout server 20s\n\
-             listen front\n bind {front}\n {option}\n server tempmail {back} {server}\n"
+             listen front\n bind {}\n {option}\n server tempmail {back} {server}\n",
+            front.address
         );
         let dir = tempfile::tempdir().expect("directory");
         let file = dir.path().join("haproxy.cfg");
@@ -42,7 +44,7 @@ impl HaProxy {
             assert_eq!(self.child.try_wait().expect("its state"), None, "haproxy has ended");
             let socket = TcpSocket::new_v4().expect("a socket");
             socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, number), 0))).expect("bind");
-            socket.connect(self.front).await.ok()
+            socket.connect(self.front.address).await.ok()
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! The nodes of the service: daemons in processes of their own, over one keyspace.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use tokio::task::block_in_place;
 
 use crate::support::http;
 use crate::support::program::Program;
+use crate::support::reserved::Reserved;
 
 /// The domain of all mail.
 pub(super) const DOMAIN: &str = "example.test";
@@ -48,7 +49,7 @@ pub(super) struct Nodes {
 /// A node keeps its data directory and its address for SMTP over restarts.
 struct Node {
     dir: TempDir,
-    smtp: SocketAddr,
+    smtp: Reserved,
     place: watch::Sender<Option<Place>>,
     process: Mutex<Option<Program>>,
 }
@@ -87,8 +88,8 @@ impl Nodes {
     pub(super) fn restart(&self, node: usize) {
         let Node { dir, smtp, place, .. } = &self.all[node];
         let args = [&["--store", &self.store], &FLAGS[..]].concat();
-        let binary = block_in_place(|| Program::serve_at(*smtp, dir.path(), &args));
-        place.send_replace(Some(Place { smtp: *smtp, http: binary.http }));
+        let binary = block_in_place(|| Program::serve_at(smtp.address, dir.path(), &args));
+        place.send_replace(Some(Place { smtp: smtp.address, http: binary.http }));
         *self.process(node) = Some(binary);
     }
 
@@ -167,9 +168,7 @@ impl Nodes {
 
 impl Node {
     fn new() -> Self {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let smtp = free.local_addr().expect("its address");
         let dir = tempfile::tempdir().expect("directory");
-        Self { dir, smtp, place: watch::Sender::new(None), process: Mutex::default() }
+        Self { dir, smtp: Reserved::new(), place: watch::Sender::new(None), process: Mutex::default() }
     }
 }
