@@ -13,7 +13,7 @@ use crate::store::{self, OpenError};
 
 /// Fills the keyspace that the settings name from a backup. It is made or must be empty, and no node of the service may run
 /// on it.
-pub async fn restore_into_cluster(
+pub(crate) async fn restore_into_cluster(
     sources: &Sources,
     file: PathBuf,
     with_events: bool,
@@ -53,7 +53,7 @@ fn unrestored(error: RestoreError) -> Error {
 }
 
 /// Checks the store in the cluster that the settings name, without writing to it. Nodes may run meanwhile.
-pub async fn check_cluster(sources: &Sources, progress: ProgressCallback) -> Result<CheckReport, Error> {
+pub(crate) async fn check_cluster(sources: &Sources, progress: ProgressCallback) -> Result<CheckReport, Error> {
     let config = config::load(sources)?.config;
     let checked = store::check_cluster(&config, SystemClock.now(), &mut |done, all| progress(done, all)).await;
     checked.map_err(|error| match error {

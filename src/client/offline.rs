@@ -140,7 +140,7 @@ impl OfflineStore {
 }
 
 /// Backs up a store that no daemon runs on. `take` is given the octets of the file as they come.
-pub async fn back_up(
+pub(crate) async fn back_up(
     sources: &Sources,
     mut take: impl FnMut(&Bytes) -> Result<(), Error>,
 ) -> Result<BackupCounts, Error> {

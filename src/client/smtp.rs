@@ -142,7 +142,7 @@ impl From<SmtpError> for Error {
 /// Hands a message to the receiver at `server` (host and port); its last reply.
 ///
 /// `Ok` means that the receiver has taken responsibility for the message.
-pub async fn submit(server: &str, submission: &Submission) -> Result<Reply, SmtpError> {
+pub(crate) async fn submit(server: &str, submission: &Submission) -> Result<Reply, SmtpError> {
     handed_over(server, submission).await.map_err(|failure| SmtpError { server: server.to_owned(), failure })
 }
 

@@ -78,7 +78,7 @@ use route::{delete, get, patch, post};
 
 pub use caller::Caller;
 pub use problem::{Code, Problem};
-pub use transport::serve;
+pub(crate) use transport::serve;
 
 /// The answer of a handler with the status 200.
 type Answer<T> = Result<Json<T>, Problem>;

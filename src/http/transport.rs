@@ -42,7 +42,7 @@ const FIELDS_MAX: usize = 100;
 ///
 /// A user who can open the control socket is the administrator. Returns when all connections have ended, or after the
 /// drain timeout.
-pub async fn serve(listeners: Vec<(Purpose, Listener)>, service: Arc<Service>, stop: CancellationToken) {
+pub(crate) async fn serve(listeners: Vec<(Purpose, Listener)>, service: Arc<Service>, stop: CancellationToken) {
     let (interface, metrics) = routers(Arc::clone(&service), stop.clone());
     let tls = service.tls.as_deref().map(Keeper::http_config);
     let drain_timeout = service.config.constants.drain_timeout;

@@ -58,7 +58,7 @@ impl History {
 }
 
 /// Adds to the history of the service until `stop`. While the store cannot be read, its numbers are 0.
-pub async fn run(service: Arc<Service>, stop: CancellationToken) {
+pub(crate) async fn run(service: Arc<Service>, stop: CancellationToken) {
     let mut ticks = interval_at(Instant::now() + EVERY, EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {

@@ -1,9 +1,13 @@
 //! The trait `Cluster`, and the store in a cluster, where this build has it.
 
 use std::fs::File;
+#[cfg(not(feature = "cassandra"))]
+use std::future::ready;
 use std::io;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -62,17 +66,19 @@ pub struct ClusterStatus {
 /// The errors for a cluster that cannot be used are [`OpenError::Cluster`], [`OpenError::NoKeyspace`] and
 /// [`OpenError::Schema`]. A build without the feature `cassandra` has [`OpenError::NotBuiltIn`] alone.
 #[cfg(feature = "cassandra")]
-pub async fn open_cluster(
-    config: &Config,
-    options: &StoreOptions,
+pub fn open_cluster<'a>(
+    config: &'a Config,
+    options: &'a StoreOptions,
     is_made: bool,
-) -> Result<Arc<dyn Storage>, OpenError> {
-    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    // The driver's futures are large.
-    if is_made && Box::pin(CassandraStore::create(&cluster, options)).await? {
-        tracing::info!(keyspace = cluster.keyspace, copies = cluster.replication, "the keyspace was made");
+) -> BoxFuture<'a, Result<Arc<dyn Storage>, OpenError>> {
+    async move {
+        let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
+        if is_made && CassandraStore::create(&cluster, options).await? {
+            tracing::info!(keyspace = cluster.keyspace, copies = cluster.replication, "the keyspace was made");
+        }
+        Ok(Arc::new(CassandraStore::connect(&cluster, options).await?) as Arc<dyn Storage>)
     }
-    Ok(Arc::new(Box::pin(CassandraStore::connect(&cluster, options)).await?))
+    .boxed()
 }
 
 /// Fills the keyspace that the settings name from a backup. It is made, or must be empty. `open` opens the file, twice.
@@ -101,15 +107,16 @@ pub fn restore_into_cluster(
 /// `progress` gets what is done and all that is to be done, as parts of the whole. An error means that not everything could
 /// be read.
 #[cfg(feature = "cassandra")]
-pub async fn check_cluster(
-    config: &Config,
+pub fn check_cluster<'a>(
+    config: &'a Config,
     now: Timestamp,
-    progress: &mut (dyn FnMut(u64, u64) + Send),
-) -> Result<CheckReport, OpenError> {
-    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    let options = StoreOptions::for_a_moment(config);
-    // A check holds rows of many partitions.
-    Box::pin(CassandraStore::check(&cluster, &options, now, progress)).await
+    progress: &'a mut (dyn FnMut(u64, u64) + Send),
+) -> BoxFuture<'a, Result<CheckReport, OpenError>> {
+    async move {
+        let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
+        CassandraStore::check(&cluster, &StoreOptions::for_a_moment(config), now, progress).await
+    }
+    .boxed()
 }
 
 /// Fills the empty keyspace that the settings name from a backup, in a build that has the store.
@@ -126,18 +133,20 @@ pub fn restore_into_cluster(
 
 /// Checks the store in the cluster that the settings name, in a build that has it.
 #[cfg(not(feature = "cassandra"))]
-#[allow(clippy::unused_async, reason = "a build with the feature waits here")]
-pub async fn check_cluster(
-    _: &Config,
+pub fn check_cluster<'a>(
+    _: &'a Config,
     _: Timestamp,
-    _: &mut (dyn FnMut(u64, u64) + Send),
-) -> Result<CheckReport, OpenError> {
-    Err(OpenError::NotBuiltIn)
+    _: &'a mut (dyn FnMut(u64, u64) + Send),
+) -> BoxFuture<'a, Result<CheckReport, OpenError>> {
+    ready(Err(OpenError::NotBuiltIn)).boxed()
 }
 
 /// Opens the store in the cluster that the settings name, in a build that has it.
 #[cfg(not(feature = "cassandra"))]
-#[allow(clippy::unused_async, reason = "a build with the feature waits here")]
-pub async fn open_cluster(_: &Config, _: &StoreOptions, _: bool) -> Result<Arc<dyn Storage>, OpenError> {
-    Err(OpenError::NotBuiltIn)
+pub fn open_cluster<'a>(
+    _: &'a Config,
+    _: &'a StoreOptions,
+    _: bool,
+) -> BoxFuture<'a, Result<Arc<dyn Storage>, OpenError>> {
+    ready(Err(OpenError::NotBuiltIn)).boxed()
 }

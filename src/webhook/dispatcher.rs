@@ -27,7 +27,7 @@ const SCAN_PAUSE_FACTOR: u32 = 4;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Sends events until `stop` is cancelled. It begins with the events that the last process left.
-pub async fn run(sender: Arc<EventSender>, stop: CancellationToken) {
+pub(crate) async fn run(sender: Arc<EventSender>, stop: CancellationToken) {
     let hint = sender.outbox.outbox_hint();
     let mut dispatcher = Dispatcher::new(sender, stop.clone());
     loop {
