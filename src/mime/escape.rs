@@ -41,8 +41,29 @@ pub const fn escaped(text: &[u8]) -> (&'static str, usize) {
     }
 }
 
+/// The position of the first octet that stands in no JSON string as it is (RFC 8259 section 7).
+pub fn special_of_json(octets: &[u8]) -> Option<usize> {
+    position(octets, is_special)
+}
+
+/// The position of the first octet of plain text that is another one in HTML, or in a JSON string of it.
+pub fn special_of_html_in_json(octets: &[u8]) -> Option<usize> {
+    position(octets, is_other)
+}
+
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch, the compiler compares many octets at once")]
+const fn is_special(octet: u8) -> bool {
+    (octet < b' ') | (octet == b'"') | (octet == b'\\')
+}
+
+/// `&` and `'` differ in one bit, and so do `<` and `>`.
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch, the compiler compares many octets at once")]
+const fn is_other(octet: u8) -> bool {
+    is_special(octet) | (octet | 1 == b'\'') | (octet | 2 == b'>')
+}
+
 /// The position of the first octet that is special.
-pub fn position(octets: &[u8], is_special: impl Fn(u8) -> bool) -> Option<usize> {
+fn position(octets: &[u8], is_special: impl Fn(u8) -> bool) -> Option<usize> {
     const CHUNK: usize = 32;
     // The compiler looks at all octets of a chunk at once only if no branch depends on one of them.
     let is_clean =
@@ -56,6 +77,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn no_octet_that_html_escapes_is_missed() {
+        assert!((0..=255).all(|octet| is_other(octet) == (is_special(octet) || is_escaped(octet))));
+    }
 
     #[test]
     fn text_as_html_holds_no_markup() {

@@ -8,6 +8,7 @@ use tempmail::store::disk::{Directory, Disk};
 use tempmail::store::{StoreOptions, backup, salvage};
 
 use super::{ANN, DAY, HOUR, NOBODY, holder, lease_of, plain, rcpt, subjects, take, try_take, until_clear};
+use crate::store::locked_directory;
 use crate::suites::options;
 use crate::support::answer::Answer;
 use crate::support::smtp_peer::SmtpPeer;
@@ -124,7 +125,7 @@ async fn a_salvage_keeps_leases_and_their_mail() {
     server.send(ANN, "secret", "").await;
     let clock = Arc::clone(&server.clock);
     let dir = server.stop().await;
-    let directory = Arc::new(Directory::lock(dir.path()).expect("lock"));
+    let directory = locked_directory(dir.path());
     let options = StoreOptions { retention: None, ..options() };
     let salvaged = salvage(Arc::clone(&directory), &options, START, &mut |_, _| {}).expect("salvage");
     assert_eq!((salvaged.copied.emails, salvaged.copied.leases), (1, 1));

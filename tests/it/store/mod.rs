@@ -47,13 +47,13 @@ const REGISTRY: &str = "registry.redb";
 const IN_USE: &str = "journal-0000000000000001";
 const NEXT: &str = "journal-0000000000000002";
 
-/// The directory of a closed store. A program that another test starts at this moment may still have its lock file open.
-/// It is released soon.
 fn locked(dir: &Path) -> Arc<dyn Disk> {
     locked_directory(dir)
 }
 
-fn locked_directory(dir: &Path) -> Arc<Directory> {
+/// The directory of a closed store. A program that another test starts at this moment may still have its lock file open.
+/// It is released soon.
+pub(crate) fn locked_directory(dir: &Path) -> Arc<Directory> {
     Arc::new(blocking::until_some("the directory can be locked", || Directory::lock(dir).ok()))
 }
 

@@ -42,14 +42,26 @@ impl Session {
     }
 
     fn say(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").expect("write");
+        self.say_at_once(&[message]);
+    }
+
+    /// Sends messages in one write, so that no answer to the first comes before the last is there.
+    fn say_at_once(&mut self, messages: &[&Value]) {
+        let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+        self.input.write_all(lines.as_bytes()).expect("write");
+    }
+
+    /// A request that has not been sent, and its id.
+    fn next_request(&mut self, method: &str, params: &Value) -> (u64, Value) {
+        self.last_id += 1;
+        (self.last_id, json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }))
     }
 
     /// Sends a request; its id.
     fn request(&mut self, method: &str, params: &Value) -> u64 {
-        self.last_id += 1;
-        self.say(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }));
-        self.last_id
+        let (id, request) = self.next_request(method, params);
+        self.say(&request);
+        id
     }
 
     /// The next message. Every line is one.

@@ -64,8 +64,9 @@ async fn a_cancelled_call_ends_what_it_began_and_a_silent_service_holds_up_no_en
     let service = Service::start().await;
     let mut session = Session::begin(service.server.dir(), &[]);
     for _ in 0..5 {
-        let call = session.request("tools/call", &json!({ "name": "new_address", "arguments": {} }));
-        session.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": call } }));
+        let (id, call) = session.next_request("tools/call", &json!({ "name": "new_address", "arguments": {} }));
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        session.say_at_once(&[&call, &cancelled]);
     }
     // A key that is not kept would leave an inbox that nobody can read.
     until("each inbox with its key", async || {
