@@ -7,7 +7,7 @@
 //! addresses   the mailboxes in a field                encoding, charset   octets to text
 //! head        who wrote a message to whom, and when   attachment   the list of attachments
 //! markup      HTML as tokens                          page     the text of HTML as its reader sees it
-//! escape      text to HTML                            codes    one-time codes, and links that a reader would press
+//! escape      text to HTML, and what JSON escapes     codes    one-time codes, and links that a reader would press
 //! ```
 //!
 //! Reading is pure and total: any octets are a [`Message`], read in time and memory linear in their number. What is read

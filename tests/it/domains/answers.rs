@@ -110,7 +110,10 @@ async fn why_there_was_no_answer_is_kept_with_the_domain() {
 async fn a_server_that_is_not_there_is_no_answer() {
     let setup = Setup::new().await;
     setup.register_many(1).await;
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("address");
+    // Since it is connected to another address, the system answers for it that nobody is there.
+    let elsewhere = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    elsewhere.connect("127.0.0.1:9").expect("an address");
+    let silent = elsewhere.local_addr().expect("address");
     let setup = setup.restarted(&format!("resolver = ['{silent}']")).await;
     assert_eq!(setup.round().await, "checked 1, failed 1");
     let why = setup.record("d0.test").await["lastCheckResult"].to_string();

@@ -10,7 +10,7 @@ use tempmail::store::backup::BackupRecord;
 use tempmail::store::check::FindingKind;
 use tempmail::store::{EmbeddedStore, Store, StoreError, StoreOptions};
 
-use super::{NOW, list};
+use super::{NOW, list, open_again};
 use crate::support::mail::{delivery, mailbox};
 
 const A: &str = "a@example.test";
@@ -118,7 +118,7 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
     for lives in [true, false] {
         let dir = tempfile::tempdir().expect("directory");
         for to in [A, B, A] {
-            let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+            let store = open_again(dir.path(), &options());
             receive(&store, to).await;
             receive(&store, to).await;
             if to == B {
@@ -127,14 +127,14 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
             store.expire(NOW, 1).await.expect("expire");
             store.close().await.expect("close");
         }
-        let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+        let store = open_again(dir.path(), &options());
         store.expire(NOW, 1).await.expect("expire");
         store.close().await.expect("close");
         drop(store);
         assert!(segment(dir.path(), 1).exists() && !segment(dir.path(), 2).exists());
         let offset = damage_group(&segment(dir.path(), 1), 0);
         assert!(checked(dir.path()).contains(&(FindingKind::Record, Some(1), Some(offset))));
-        let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
+        let store = open_again(dir.path(), &options());
         if !lives {
             let part = list(&store, A, NOW).await;
             assert!(store.delete(part.emails[part.emails.len() - 2].id, NOW).await.expect("delete"));

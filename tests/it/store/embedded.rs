@@ -10,8 +10,8 @@ use tempmail::store::disk::Directory;
 use tempmail::store::{EmbeddedStore, OpenError, Storage, Store, StoreError, StoreOptions};
 
 use super::{
-    HOUR, IN_USE, NOW, REGISTRY, TO, contents, delete_all, expire, is_on_disk, list, open, receive, to_many, try_open,
-    users,
+    HOUR, IN_USE, NOW, REGISTRY, TO, contents, delete_all, expire, is_on_disk, list, open, open_again, receive,
+    to_many, try_open, users,
 };
 use crate::suites::conformance::conformance;
 use crate::suites::leases::leases_conformance;
@@ -33,7 +33,7 @@ outbox_shares!(crate::suites::outbox_conformance::in_memory);
 async fn reopen(store: EmbeddedStore, path: &Path, options: &StoreOptions) -> EmbeddedStore {
     store.close().await.expect("close");
     drop(store);
-    EmbeddedStore::open(path, options).expect("open again")
+    open_again(path, options)
 }
 
 #[tokio::test]

@@ -57,6 +57,11 @@ pub(crate) fn locked_directory(dir: &Path) -> Arc<Directory> {
     Arc::new(blocking::until_some("the directory can be locked", || Directory::lock(dir).ok()))
 }
 
+/// The store of a directory that had it open before, if it had.
+fn open_again(dir: &Path, options: &StoreOptions) -> EmbeddedStore {
+    EmbeddedStore::open_on(locked(dir), options).expect("open again")
+}
+
 fn try_open(disk: &TestDisk, options: &StoreOptions) -> Result<EmbeddedStore, OpenError> {
     EmbeddedStore::open_on(Arc::new(disk.clone()), options)
 }

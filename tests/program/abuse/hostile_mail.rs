@@ -22,7 +22,7 @@ static OCTETS: LazyLock<usize> = LazyLock::new(|| if is_optimized() { 10 * MB - 
 static READ: LazyLock<Duration> = LazyLock::new(|| Duration::from_secs(if is_optimized() { 2 } else { 30 }));
 /// The most memory of the daemon, which decodes, shows and escapes each mail of 10 MB.
 const MEMORY_MB: u64 = 600;
-/// The threads of the daemon that read mail for HTTP.
+/// The threads of the daemon that read mail for HTTP, as in `daemon/assembly.rs`.
 const READERS: usize = 3;
 
 /// Whether the daemon is one of a release: `cargo test --release --test it hostile_mail`.
@@ -163,7 +163,7 @@ async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
             })
         })
         .collect();
-    // All threads that parse are busy, and other reads wait for them.
+    // Other reads wait for the threads that parse, or for memory.
     until("a read", async || read.load(Ordering::Relaxed) > 0).await;
     peer.deliver("ann@example.test", "Subject: small\r\n\r\n").await;
     // Behind the reads that wait it would come with the last.

@@ -1,6 +1,6 @@
 //! The nodes of the service: daemons in processes of their own, over one keyspace.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -143,6 +143,19 @@ impl Nodes {
     /// The same with `POST`.
     pub(super) async fn post(&self, node: usize, path: &str, body: &Value) -> Result<(u16, Vec<u8>), String> {
         self.ask(node, |http| self.client.post(format!("http://{http}{path}")).json(body)).await
+    }
+
+    /// The same by a client at this address of loopback.
+    pub(super) async fn post_from(
+        &self,
+        from: Ipv4Addr,
+        node: usize,
+        path: &str,
+        body: &Value,
+    ) -> Result<(u16, Vec<u8>), String> {
+        let client = http::client_builder().timeout(PATIENCE).local_address(IpAddr::from(from)).build();
+        let client = client.expect("a client");
+        self.ask(node, |http| client.post(format!("http://{http}{path}")).json(body)).await
     }
 
     /// The same with `DELETE`.

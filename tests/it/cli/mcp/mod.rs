@@ -45,10 +45,10 @@ impl Session {
         self.say_at_once(&[message]);
     }
 
-    /// Sends messages in one write, so that no answer to the first comes before the last is there.
+    /// Sends messages in one write, so that the last is there when the first is read.
     fn say_at_once(&mut self, messages: &[&Value]) {
-        let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
-        self.input.write_all(lines.as_bytes()).expect("write");
+        let lines: Vec<_> = messages.iter().map(ToString::to_string).collect();
+        self.input.write_all((lines.join("\n") + "\n").as_bytes()).expect("write");
     }
 
     /// A request that has not been sent, and its id.
