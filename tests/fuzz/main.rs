@@ -5,7 +5,7 @@
 //! the target's corpus it is run first from then on.
 //!
 //! ```sh
-//! TEMPMAIL_FUZZ_CASES=1000000 cargo test --release --locked --test fuzz
+//! PROPTEST_RNG_ALGORITHM=cc TEMPMAIL_FUZZ_CASES=1000000 cargo test --release --locked --test fuzz
 //! ```
 
 mod address;
