@@ -1,13 +1,15 @@
 //! The file `registry.redb`.
 //!
-//! redb panics on some damaged pages, and refuses all work after an error of the disk. So every use of it is caught, and
-//! after any error the database is dropped without a further write and opened again at the next use.
+//! redb panics on some damaged pages, in a commit twice, which ends the process; and it refuses all work after an error of the
+//! disk. So a start looks at all pages, every use of redb is caught, and after any error the database is dropped without a
+//! further commit and opened again at the next use.
 //!
 //! A durable commit syncs its pages before the header that names them, and an opening writes the header again. So nothing is
 //! built on pages of a sync that failed, which the system holds for written.
 
 use std::fmt::{self, Debug, Formatter};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use redb::backends::InMemoryBackend;
@@ -62,6 +64,15 @@ impl Opened {
             Ok(())
         });
     }
+
+    /// Ends the database without a commit. redb makes none while a panic unwinds.
+    fn abandon(self) {
+        self.gate.shut();
+        let _: Result<(), _> = catch_unwind(AssertUnwindSafe(move || {
+            let _database = self.database;
+            resume_unwind(Box::new(()))
+        }));
+    }
 }
 
 impl Drop for RegistryFile {
@@ -78,13 +89,39 @@ impl Debug for RegistryFile {
 
 impl RegistryFile {
     /// Opens the file on `disk`, or creates it with this secret.
+    ///
+    /// If pages are damaged, but no row of [`Table::IN_MEMORY`], it is written anew with what can be read of the others.
     pub(super) fn open(disk: &Arc<dyn Disk>, secret_if_new: &HashKey) -> Result<Self, FileError> {
-        let mut file = Self { disk: Some(Arc::clone(disk)), open: None };
         if !exists(disk)? {
-            create(disk, secret_if_new)?;
+            create(disk, &first_rows(secret_if_new))?;
+        }
+        let mut file = Self { disk: Some(Arc::clone(disk)), open: None };
+        match file.reopen(true) {
+            Ok(opened) => file.open = Some(opened),
+            Err(FileError::Damaged(_)) => file.write_anew(disk)?,
+            Err(other) => return Err(other),
         }
         file.check_format()?;
         Ok(file)
+    }
+
+    fn write_anew(&mut self, disk: &Arc<dyn Disk>) -> Result<(), FileError> {
+        self.check_format()?;
+        let mut rows = Vec::new();
+        for table in Table::ALL {
+            let read = self.all(table, &mut |key, octets| {
+                rows.push(Row::new(table, key, octets.into()));
+                Ok(())
+            });
+            if Table::IN_MEMORY.contains(&table) {
+                read?;
+            }
+        }
+        if let Some(opened) = self.open.take() {
+            opened.abandon();
+        }
+        tracing::warn!("{NAME} was damaged, and is written anew: records of delivery logs may be missing");
+        create(disk, &rows)
     }
 
     /// Copies the file into memory, where all changes stay. `None` if there is no file.
@@ -108,12 +145,12 @@ impl RegistryFile {
     /// A new file in memory.
     pub(super) fn in_memory(secret: &HashKey) -> Result<Self, FileError> {
         let mut file = Self::of_backend(InMemoryBackend::new())?;
-        file.with(|database| initialize(database, secret))?;
+        file.with(|database| initialize(database, &first_rows(secret)))?;
         Ok(file)
     }
 
     fn of_backend(backend: impl StorageBackend) -> Result<Self, FileError> {
-        let opened = Opened { database: database(backend)?, gate: Arc::default() };
+        let opened = Opened { database: database(backend, false)?, gate: Arc::default() };
         Ok(Self { disk: None, open: Some(opened) })
     }
 
@@ -138,27 +175,29 @@ impl RegistryFile {
     fn with<T>(&mut self, work: impl FnOnce(&mut Database) -> Result<T, FileError>) -> Result<T, FileError> {
         let mut opened = match self.open.take() {
             Some(opened) => opened,
-            None => self.reopen()?,
+            None => self.reopen(false)?,
         };
         let result = quietly(|| work(&mut opened.database));
         if result.is_ok() {
             self.open = Some(opened);
         } else {
-            opened.gate.shut();
-            opened.close();
+            opened.abandon();
         }
         result
     }
 
     /// Closes the file. Every later use fails.
     pub(super) fn close(&mut self) {
-        self.disk = None;
-        if let Some(opened) = self.open.take() {
-            opened.close();
+        let is_copy = self.disk.take().is_none();
+        match self.open.take() {
+            Some(opened) if is_copy => opened.abandon(),
+            Some(opened) => opened.close(),
+            None => {}
         }
     }
 
-    fn reopen(&mut self) -> Result<Opened, FileError> {
+    /// Opens the file, which exists. If `is_checked`, a wrong checksum of a page is damage.
+    fn reopen(&self, is_checked: bool) -> Result<Opened, FileError> {
         let unusable = || FileError::Io(io::Error::other("it is closed, or a copy that has failed"));
         let disk = self.disk.as_ref().ok_or_else(unusable)?;
         let file = disk.open(NAME).map_err(FileError::Io)?;
@@ -170,7 +209,7 @@ impl RegistryFile {
         file.sync().map_err(FileError::Io)?;
         let gate = Arc::new(Gate::default());
         let backend = Backend { file, gate: Arc::clone(&gate) };
-        let database = quietly(|| database(backend))?;
+        let database = quietly(|| database(backend, is_checked))?;
         Ok(Opened { database, gate })
     }
 
@@ -248,40 +287,43 @@ pub(super) fn exists(disk: &Arc<dyn Disk>) -> Result<bool, FileError> {
     Ok(disk.list().map_err(FileError::Io)?.iter().any(|name| name == NAME))
 }
 
-/// Creates the file, which is durable on return. It gets its name when it is complete.
-fn create(disk: &Arc<dyn Disk>, secret: &HashKey) -> Result<(), FileError> {
+/// Creates the file with these rows, durably. It gets its name when it is complete.
+fn create(disk: &Arc<dyn Disk>, rows: &[Row]) -> Result<(), FileError> {
     if disk.list().map_err(FileError::Io)?.iter().any(|name| name == NEW_NAME) {
         disk.remove(NEW_NAME).map_err(FileError::Io)?;
     }
     let backend = Backend { file: disk.create(NEW_NAME).map_err(FileError::Io)?, gate: Arc::default() };
     let file = Arc::clone(&backend.file);
-    quietly(|| initialize(&database(backend)?, secret))?;
+    quietly(|| initialize(&database(backend, false)?, rows))?;
     // Dropping the database wrote to the file, and told nobody of an error.
     file.sync().map_err(FileError::Io)?;
     disk.rename(NEW_NAME, NAME).map_err(FileError::Io)?;
     disk.sync_dir().map_err(FileError::Io)
 }
 
-fn database(backend: impl StorageBackend) -> Result<Database, FileError> {
-    Ok(Database::builder().set_cache_size(CACHE_OCTETS).create_with_backend(backend)?)
+fn database(backend: impl StorageBackend, is_checked: bool) -> Result<Database, FileError> {
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE_OCTETS).set_check_integrity_on_open(is_checked);
+    Ok(builder.create_with_backend(backend)?)
 }
 
-fn initialize(database: &Database, secret: &HashKey) -> Result<(), FileError> {
+fn initialize(database: &Database, rows: &[Row]) -> Result<(), FileError> {
     let transaction = database.begin_write()?;
     for table in Table::ALL {
         transaction.open_table(table.definition())?;
     }
     transaction.commit()?;
-    let meta = [
-        Row::new(Table::Meta, FORMAT_KEY, FORMAT.to_le_bytes().into()),
-        Row::new(Table::Meta, SECRET_KEY, secret.to_vec()),
-    ];
-    commit(database, &meta)
+    commit(database, rows)
+}
+
+/// The rows of a file in which nothing was stored.
+fn first_rows(secret: &HashKey) -> [Row; 2] {
+    [Row::new(Table::Meta, FORMAT_KEY, FORMAT.to_le_bytes().into()), Row::new(Table::Meta, SECRET_KEY, secret.to_vec())]
 }
 
 fn commit(database: &Database, rows: &[Row]) -> Result<(), FileError> {
     let mut transaction = database.begin_write()?;
-    // An opening after a crash then takes milliseconds. The commit syncs twice, so that the header is written last.
+    // An opening after a failure then takes milliseconds. The commit syncs twice, so that the header is written last.
     transaction.set_quick_repair(true);
     for row in rows {
         let mut table = transaction.open_table(row.table.definition())?;

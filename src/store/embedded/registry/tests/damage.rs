@@ -57,6 +57,8 @@ fn outcome(octets: &[u8], expected: &Contents, what: &str) -> Outcome {
         Ok(registry) => {
             assert_eq!((contents(&registry), registry.secret()), (expected.clone(), SECRET), "{what}");
             use_all(&registry, expected, what);
+            drop(registry);
+            assert_eq!(EmbeddedRegistry::check(&disk).expect("check"), [""; 0], "{what}: the damage stayed");
             Outcome::Opens
         }
     }
@@ -67,7 +69,8 @@ fn use_all(registry: &EmbeddedRegistry, expected: &Contents, what: &str) {
     for webhook in &expected.1 {
         if let Ok(log) = registry.attempts(webhook.id, 10, at(60)) {
             let number = webhook.id.octets()[15].into();
-            assert_eq!(log, [attempt(number, 2, 51), attempt(number, 1, 50)], "{what}");
+            let whole = [attempt(number, 2, 51), attempt(number, 1, 50)];
+            assert!(log.iter().all(|record| whole.contains(record)), "{what}: {log:?}");
         }
     }
     assert!(Hints::get(registry, 1).is_none_or(|hint| hint == vec![5; HINT_OCTETS]), "{what}: a wrong hint");
