@@ -1,8 +1,9 @@
-//! Postfix as a sender.
+//! Postfix as a sender and as a receiver.
 
 use std::fmt::from_fn;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,8 +13,8 @@ use super::until::blocking;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
 
-/// An instance of Postfix with its own configuration, queue and log, which sends everything to one receiver. It listens
-/// on a socket in its queue directory alone. It is stopped when this is dropped.
+/// An instance of Postfix with its own configuration, queue and log. It listens on a socket in its queue directory alone. It
+/// is stopped when this is dropped.
 pub(crate) struct Postfix {
     postfix: PathBuf,
     dir: tempfile::TempDir,
@@ -22,6 +23,15 @@ pub(crate) struct Postfix {
 impl Postfix {
     /// An instance that sends all mail by `transport`, in the form of transport(5) with a next hop.
     pub(crate) fn start(transport: &str) -> Self {
+        Self::configured(&format!("default_transport = {transport}\n{SENDER_CF}"))
+    }
+
+    /// An instance that takes mail for one domain from anybody, by the letter of RFC 5321, and discards it.
+    pub(crate) fn receiving(domain: &str) -> Self {
+        Self::configured(&format!("relay_domains = {domain}\n{RECEIVER_CF}"))
+    }
+
+    fn configured(settings: &str) -> Self {
         let postfix = programs::find("postfix");
         programs::need_root();
         let dir = tempfile::tempdir().expect("directory");
@@ -31,7 +41,7 @@ impl Postfix {
             fs::create_dir(dir.path().join(name)).expect("directory");
         }
         chown(dir.path().join("data"), Some(user("postfix")), None).expect("owner");
-        fs::write(dir.path().join("conf/main.cf"), main_cf(dir.path(), transport)).expect("main.cf");
+        fs::write(dir.path().join("conf/main.cf"), main_cf(dir.path(), settings)).expect("main.cf");
         fs::write(dir.path().join("conf/master.cf"), MASTER_CF).expect("master.cf");
         let instance = Self { postfix, dir };
         programs::run(instance.command("postfix").arg("start"), "");
@@ -45,10 +55,19 @@ impl Postfix {
         command
     }
 
+    fn socket(&self) -> PathBuf {
+        self.dir.path().join("queue/public/source")
+    }
+
+    /// A connection to its SMTP server.
+    pub(crate) fn connect(&self) -> UnixStream {
+        UnixStream::connect(self.socket()).expect("connect")
+    }
+
     /// Sends messages to it by smtp-source with these arguments.
     pub(crate) fn take_messages(&self, args: &[&str]) {
         let mut command = Command::new(self.postfix.with_file_name("smtp-source"));
-        command.args(args).arg(format!("unix:{}", self.dir.path().join("queue/public/source").display()));
+        command.args(args).arg(format!("unix:{}", self.socket().display()));
         programs::run(&mut command, "");
     }
 
@@ -114,7 +133,7 @@ fn user(name: &str) -> u32 {
     String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
 }
 
-fn main_cf(dir: &Path, transport: &str) -> String {
+fn main_cf(dir: &Path, settings: &str) -> String {
     let dir = dir.display();
     format!(
         "compatibility_level = 3.6
@@ -122,27 +141,39 @@ queue_directory = {dir}/queue
 data_directory = {dir}/data
 maillog_file = {dir}/log
 maillog_file_prefixes = {dir}
-myhostname = sender.test
+myhostname = postfix.test
 mydestination =
 local_recipient_maps =
 alias_maps =
 alias_database =
 mynetworks = 127.0.0.0/8
 fast_flush_domains =
-default_transport = {transport}
 inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
-smtp_host_lookup = native
+{settings}"
+    )
+}
+
+const SENDER_CF: &str = "smtp_host_lookup = native
 smtp_connection_cache_on_demand = no
 smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination
 minimal_backoff_time = 1s
 maximal_backoff_time = 2s
 queue_run_delay = 1s
-"
-    )
-}
+";
 
-/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP; nothing is in a changed root.
+/// No client waits for its errors or for a full queue.
+const RECEIVER_CF: &str = "relay_transport = discard:
+smtpd_relay_restrictions = reject_unauth_destination
+smtpd_helo_required = yes
+strict_rfc821_envelopes = yes
+smtpd_error_sleep_time = 0
+smtpd_soft_error_limit = 1000
+smtpd_hard_error_limit = 1000
+in_flow_delay = 0
+";
+
+/// What takes mail from a socket, keeps it and sends it on by SMTP or LMTP, or discards it; nothing is in a changed root.
 const MASTER_CF: &str = "
 source    unix       n - n - -   smtpd
 cleanup   unix       n - n - 0   cleanup
@@ -153,6 +184,7 @@ defer     unix       - - n - 0   bounce
 trace     unix       - - n - 0   bounce
 smtp      unix       - - n - -   smtp
 lmtp      unix       - - n - -   lmtp
+discard   unix       - - n - -   discard
 error     unix       - - n - -   error
 retry     unix       - - n - -   error
 showq     unix       n - n - -   showq

@@ -1,7 +1,6 @@
 //! Receiving mail, over real sockets.
 
 mod budget;
-mod differential;
 mod extensions;
 mod limits;
 mod policy;

@@ -1,6 +1,7 @@
 //! Programs that others wrote, against the program: they send mail to it, or stand in front of it.
 
 mod application;
+mod differential;
 mod postfix;
 mod proxies;
 mod senders;
