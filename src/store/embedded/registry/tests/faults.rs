@@ -7,7 +7,7 @@ use std::thread;
 use super::*;
 use crate::store::disk::DiskFile;
 
-/// When calls fail, and what a power cut would leave.
+/// A disk in memory with one file: when its calls fail, and what a power cut would leave.
 #[derive(Debug, Default)]
 struct Faults {
     calls: AtomicUsize,
@@ -20,96 +20,106 @@ struct Faults {
 
 #[derive(Debug, Default)]
 struct Image {
+    name: Option<String>,
+    /// What a process reads.
+    cached: Vec<u8>,
     /// What is on the medium.
     durable: Vec<u8>,
     unsynced: Vec<(usize, Vec<u8>)>,
 }
 
-impl Faults {
-    fn call(&self) -> io::Result<()> {
-        let number = self.calls.fetch_add(1, Ordering::SeqCst);
-        if (self.first.load(Ordering::SeqCst)..self.end.load(Ordering::SeqCst)).contains(&number) {
-            let is_full = self.is_full.load(Ordering::SeqCst);
+#[derive(Clone, Debug)]
+struct Faulty(Arc<Faults>);
+
+fn index(octets: u64) -> usize {
+    usize::try_from(octets).expect("a place in memory")
+}
+
+impl Faulty {
+    /// Returns what the file has, unless this call is to fail.
+    fn call(&self) -> io::Result<MutexGuard<'_, Image>> {
+        let faults = &self.0;
+        let number = faults.calls.fetch_add(1, Ordering::SeqCst);
+        if (faults.first.load(Ordering::SeqCst)..faults.end.load(Ordering::SeqCst)).contains(&number) {
+            let is_full = faults.is_full.load(Ordering::SeqCst);
             return Err(if is_full { io::ErrorKind::StorageFull.into() } else { io::Error::other("broken") });
         }
-        Ok(())
+        Ok(self.image())
     }
 
     fn image(&self) -> MutexGuard<'_, Image> {
-        self.image.lock().expect("image")
+        self.0.image.lock().expect("image")
     }
 
     fn after_power_cut(&self) -> Contents {
-        let dir = tempfile::tempdir().expect("directory");
-        std::fs::write(stored(dir.path()).join(NAME), &self.image().durable).expect("write");
-        contents(&EmbeddedRegistry::open_untouched(&disk(dir.path())).expect("open").expect("there"))
+        let octets = self.image().durable.clone();
+        let image = Image { name: Some(NAME.into()), cached: octets, ..Image::default() };
+        let disk: Arc<dyn Disk> = Arc::new(Self(Arc::new(Faults { image: image.into(), ..Faults::default() })));
+        contents(&EmbeddedRegistry::open_untouched(&disk).expect("open").expect("there"))
     }
 }
-
-#[derive(Debug)]
-struct Faulty(Arc<dyn Disk>, Arc<Faults>);
-
-#[derive(Debug)]
-struct FaultyFile(Arc<dyn DiskFile>, Arc<Faults>);
 
 impl Disk for Faulty {
     fn list(&self) -> io::Result<Vec<String>> {
-        self.0.list()
+        Ok(self.image().name.clone().into_iter().collect())
     }
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.1.call()?;
-        Ok(Arc::new(FaultyFile(self.0.create(name)?, Arc::clone(&self.1))))
+        *self.call()? = Image { name: Some(name.into()), ..Image::default() };
+        Ok(Arc::new(self.clone()))
     }
-    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.1.call()?;
-        Ok(Arc::new(FaultyFile(self.0.open(name)?, Arc::clone(&self.1))))
+    fn open(&self, _: &str) -> io::Result<Arc<dyn DiskFile>> {
+        self.call()?;
+        Ok(Arc::new(self.clone()))
     }
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.0.remove(name)
+    fn remove(&self, _: &str) -> io::Result<()> {
+        *self.image() = Image::default();
+        Ok(())
     }
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.1.call()?;
-        self.0.rename(from, to)
+    fn rename(&self, _: &str, to: &str) -> io::Result<()> {
+        self.call()?.name = Some(to.into());
+        Ok(())
     }
     fn sync_dir(&self) -> io::Result<()> {
-        self.1.call()?;
-        self.0.sync_dir()
+        self.call().map(drop)
     }
     fn free_octets(&self) -> io::Result<u64> {
-        self.0.free_octets()
+        Ok(u64::MAX)
     }
 }
 
-impl DiskFile for FaultyFile {
+impl DiskFile for Faulty {
     fn size(&self) -> io::Result<u64> {
-        self.0.size()
+        Ok(self.image().cached.len() as u64)
     }
     fn set_len(&self, octets: u64) -> io::Result<()> {
-        self.1.call()?;
-        self.1.image().durable.resize(usize::try_from(octets).expect("size"), 0);
-        self.0.set_len(octets)
+        let mut image = self.call()?;
+        image.cached.resize(index(octets), 0);
+        image.durable.resize(index(octets), 0);
+        Ok(())
     }
     fn grow(&self, octets: u64) -> io::Result<()> {
-        self.1.call()?;
-        self.1.image().durable.resize(usize::try_from(octets).expect("size"), 0);
-        self.0.grow(octets)
+        self.set_len(octets)
     }
-    fn allocate(&self, octets: u64) -> io::Result<()> {
-        self.0.allocate(octets)
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
     }
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.1.call()?;
-        self.1.image().unsynced.push((usize::try_from(offset).expect("offset"), data.to_vec()));
-        self.0.write_at(offset, data)
+        let mut image = self.call()?;
+        let (start, end) = (index(offset), index(offset) + data.len());
+        image.cached[start..end].copy_from_slice(data);
+        image.unsynced.push((start, data.to_vec()));
+        Ok(())
     }
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read_at(offset, out)
+        let image = self.image();
+        let there = image.cached.get(index(offset)..index(offset) + out.len());
+        out.copy_from_slice(there.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
     }
     fn sync(&self) -> io::Result<()> {
-        let image = &mut *self.1.image();
         // After a failure the system holds the pages for written.
-        let unsynced = std::mem::take(&mut image.unsynced);
-        self.1.call()?;
+        let unsynced = std::mem::take(&mut self.image().unsynced);
+        let mut image = self.call()?;
         for (offset, data) in unsynced {
             let there = image.durable.len().min(offset + data.len());
             if offset < there {
@@ -118,8 +128,8 @@ impl DiskFile for FaultyFile {
         }
         Ok(())
     }
-    fn punch(&self, offset: u64, octets: u64) -> io::Result<()> {
-        self.0.punch(offset, octets)
+    fn punch(&self, _: u64, _: u64) -> io::Result<()> {
+        unreachable!("the registry gives back no part of its file")
     }
 }
 
@@ -127,7 +137,7 @@ impl DiskFile for FaultyFile {
 const NEVER: usize = usize::MAX / 2;
 
 /// One of each change. Each tells whether it was acknowledged, and what the contents must then be.
-fn changes(registry: &EmbeddedRegistry, faults: &Faults, what: &str) {
+fn changes(registry: &EmbeddedRegistry, disk: &Faulty, what: &str) {
     let steps: [&dyn Fn() -> Result<(), StoreError>; 11] = [
         &|| registry.register_domain(domain("a.example"), 9).map(drop),
         &|| registry.register_webhook(webhook(1, "x@a.example"), WebhookLimits::UNBOUNDED).map(drop),
@@ -155,9 +165,9 @@ fn changes(registry: &EmbeddedRegistry, faults: &Faults, what: &str) {
             assert_eq!(contents(registry), before, "{what}, step {number}");
         }
         // Before the first failure a step is as in the run without one.
-        let first = faults.first.load(Ordering::SeqCst);
-        if result.is_ok() && (first == NEVER || faults.calls.load(Ordering::SeqCst) > first) {
-            let (kept, known) = (faults.after_power_cut(), contents(registry));
+        let first = disk.0.first.load(Ordering::SeqCst);
+        if result.is_ok() && (first == NEVER || disk.0.calls.load(Ordering::SeqCst) > first) {
+            let (kept, known) = (disk.after_power_cut(), contents(registry));
             if is_flushed {
                 assert_eq!(kept, known, "{what}, step {number}");
             }
@@ -172,26 +182,26 @@ fn changes(registry: &EmbeddedRegistry, faults: &Faults, what: &str) {
 /// Runs all changes on a disk that fails at call `first` and `count - 1` further ones. Returns how many calls there were.
 fn run(first: usize, count: usize, is_full: bool) -> usize {
     let what = format!("call {first} and {} further ones failed, full: {is_full}", count - 1);
-    let dir = tempfile::tempdir().expect("directory");
-    let faults = Arc::new(Faults::default());
-    let disk: Arc<dyn Disk> = Arc::new(Faulty(disk(dir.path()), Arc::clone(&faults)));
+    let faulty = Faulty(Arc::default());
+    let (faults, disk) = (&faulty.0, Arc::new(faulty.clone()) as Arc<dyn Disk>);
     faults.is_full.store(is_full, Ordering::SeqCst);
     faults.first.store(first, Ordering::SeqCst);
     faults.end.store(first + count, Ordering::SeqCst);
     let registry = EmbeddedRegistry::open(&disk, SECRET).or_else(|_| {
         faults.end.store(0, Ordering::SeqCst);
-        faults.image().unsynced.clear();
+        faulty.image().unsynced.clear();
         EmbeddedRegistry::open(&disk, SECRET)
     });
     let registry = registry.unwrap_or_else(|error| panic!("{what}: {error}"));
-    changes(&registry, &faults, &what);
+    changes(&registry, &faulty, &what);
     let calls = faults.calls.load(Ordering::SeqCst);
     faults.end.store(0, Ordering::SeqCst);
     registry.flush().unwrap_or_else(|error| panic!("{what}: {error}"));
     let expected = contents(&registry);
-    assert_eq!(faults.after_power_cut(), expected, "{what}: after a power cut");
-    drop((registry, disk));
-    assert_eq!(contents(&open(dir.path())), expected, "{what}: opened again");
+    assert_eq!(faulty.after_power_cut(), expected, "{what}: after a power cut");
+    drop(registry);
+    let opened = EmbeddedRegistry::open(&disk, SECRET).expect("open");
+    assert_eq!(contents(&opened), expected, "{what}: opened again");
     calls
 }
 
