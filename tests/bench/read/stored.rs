@@ -43,7 +43,7 @@ pub(crate) fn run(stored: usize, report: Report) -> Result<()> {
     report.figure("p99 at all", large.p99.as_secs_f64() * 1e3, "ms", "");
     report.figure("memory after lists", megabytes(&daemon)?, "MB", "64 at 1,000,000 Emails");
     pages(&daemon, stored / 10, report)?;
-    let registry_octets = fs::metadata(daemon.data_dir().join("index.redb"))?.len();
+    let registry_octets = fs::metadata(daemon.data_dir().join("store/registry.redb"))?.len();
     let emails = u32::try_from(stored + stored / 10)?;
     let registry_octets = f64::from(u32::try_from(registry_octets / 1024)?) * 1024.0;
     report.figure("octets of the registry for each Email", registry_octets / f64::from(emails), "octets", "under 400");

@@ -17,8 +17,8 @@ use tempmail::store::{
 };
 
 use super::{
-    HOUR, IN_USE, NOW, REGISTRY, TO, contents, delete_all, expire, findings, list, open, padded, receive, texts,
-    to_many, try_open, users,
+    HOUR, IN_USE, NOW, REGISTRY, TO, contents, delete_all, expire, findings, list, open, padded, receive, salvaged,
+    texts, to_many, try_open, users,
 };
 use crate::suites::options;
 use crate::suites::outbox::{proven, register, webhook};
@@ -112,7 +112,9 @@ async fn mail_that_shares_the_last_group_with_expired_mail_outlives_a_flipped_bi
     let hint = memmem::find_iter(&files[REGISTRY], salt).collect::<Vec<_>>();
     assert!(!hint.is_empty());
     let image = hint.iter().fold(files.clone(), |files, at| flipped(&files, REGISTRY, at * 8).files());
-    let store = open(&TestDisk::with(image), &options());
+    let refused = try_open(&TestDisk::with(image.clone()), &options());
+    assert!(matches!(refused, Err(OpenError::Registry(_))), "{refused:?}");
+    let (_dir, store) = salvaged(image, now);
     assert_eq!(texts(&store, "b@both.test", now).await.expect("texts"), ["b"]);
 }
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use futures_util::future::poll_immediate;
-use tempmail::store::{EmbeddedStore, Store, salvage};
+use tempmail::store::Store;
 
-use super::{IN_USE, NOW, REGISTRY, TO, contents, delete_all, locked, locked_directory, open, receive, receive_all};
+use super::{IN_USE, NOW, REGISTRY, TO, contents, delete_all, open, receive, receive_all, salvaged};
 use crate::suites::options;
 use crate::support::mail::delivery;
 use crate::support::test_disk::{Kind, TestDisk};
@@ -38,12 +38,7 @@ async fn a_message_that_comes_between_two_steps_stays() {
     assert_eq!(contents(&store).await, ["late"]);
     store.close().await.expect("close");
 
-    let dir = tempfile::tempdir().expect("directory");
-    std::fs::create_dir(dir.path().join("store")).expect("directory");
-    for (name, octets) in disk.files().into_iter().filter(|(name, _)| name != REGISTRY) {
-        std::fs::write(dir.path().join("store").join(name), octets).expect("write");
-    }
-    salvage(locked_directory(dir.path()), &options(), NOW, &mut |_, _| {}).expect("salvage");
-    let store = EmbeddedStore::open_on(locked(dir.path()), &options()).expect("open");
+    let journal = disk.files().into_iter().filter(|(name, _)| name != REGISTRY);
+    let (_dir, store) = salvaged(journal, NOW);
     assert_eq!(contents(&store).await, ["late"]);
 }

@@ -28,11 +28,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use memchr::memmem;
+use tempfile::TempDir;
 use tempmail::model::{Delivery, Timestamp};
 use tempmail::store::check::{Finding, check};
 use tempmail::store::disk::{Directory, Disk};
-use tempmail::store::{EmbeddedStore, MailboxPage, OpenError, PageRequest, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, MailboxPage, OpenError, PageRequest, Store, StoreError, StoreOptions, salvage};
 
+use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::test_disk::TestDisk;
 use crate::support::until::blocking;
@@ -60,6 +62,18 @@ pub(crate) fn locked_directory(dir: &Path) -> Arc<Directory> {
 /// The store of a directory that had it open before, if it had.
 fn open_again(dir: &Path, options: &StoreOptions) -> EmbeddedStore {
     EmbeddedStore::open_on(locked(dir), options).expect("open again")
+}
+
+/// The store that a salvage makes of these files.
+fn salvaged(files: impl IntoIterator<Item = (String, Vec<u8>)>, now: Timestamp) -> (TempDir, EmbeddedStore) {
+    let dir = tempfile::tempdir().expect("directory");
+    std::fs::create_dir(dir.path().join("store")).expect("directory");
+    for (name, octets) in files {
+        std::fs::write(dir.path().join("store").join(name), octets).expect("write");
+    }
+    salvage(locked_directory(dir.path()), &options(), now, &mut |_, _| {}).expect("salvage");
+    let store = open_again(dir.path(), &options());
+    (dir, store)
 }
 
 fn try_open(disk: &TestDisk, options: &StoreOptions) -> Result<EmbeddedStore, OpenError> {

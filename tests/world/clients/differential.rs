@@ -1,5 +1,5 @@
-//! The receiver beside Postfix: where both follow RFC 5321, they give the same class of reply to the same command. Where only
-//! one does, the difference is in a table with its section.
+//! The receiver beside Postfix: they give the same class of reply to the same command. Where they do not, the difference is in a
+//! table with the section of the RFC.
 //! Promise: it outlives the code below it.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -92,7 +92,7 @@ impl Both {
     }
 }
 
-/// Commands of RFC 5321 that both servers know.
+/// What both answer alike.
 const TURNS: &[Turn] = &[
     Command("EHLO client.test"),
     Command("HELO client.test"),
@@ -182,7 +182,12 @@ const RCPT: Turn = Command("RCPT TO:<bob@example.test>");
 const DATA: Turn = Command("DATA");
 
 const DIFFERENCES: &[Difference] = &[
-    Difference { section: "RFC 5321 section 4.1.1.8: HELP", dialog: &[Command("HELP")], ours: 214, theirs: 500 },
+    Difference {
+        section: "RFC 5321 section 4.1.1.8: HELP, which Postfix has not",
+        dialog: &[Command("HELP")],
+        ours: 214,
+        theirs: 500,
+    },
     Difference {
         section: "RFC 5321 section 4.1.1.10: QUIT has no parameter",
         dialog: &[Command("QUIT now")],
@@ -214,7 +219,7 @@ const DIFFERENCES: &[Difference] = &[
         theirs: 552,
     },
     Difference {
-        section: "RFC 3030 section 3: content of any octets",
+        section: "RFC 3030 section 3: content of any octets, which Postfix does not offer",
         dialog: &[HELLO, Command("MAIL FROM:<ann@sender.test> BODY=BINARYMIME")],
         ours: 250,
         theirs: 555,

@@ -1,8 +1,8 @@
 //! The file `registry.redb`.
 //!
-//! redb panics on some damaged pages, in a commit twice, which ends the process; and it refuses all work after an error of the
-//! disk. So a start looks at all pages, every use of redb is caught, and after any error the database is dropped without a
-//! further commit and opened again at the next use.
+//! redb panics on some damaged pages. A commit panics again while that panic unwinds, which ends the process and cannot be
+//! caught. So a start looks at all pages first. redb also refuses all work after an error of the disk. So every use of it is
+//! caught, and after any error the database is dropped without a further commit and opened again at the next use.
 //!
 //! A durable commit syncs its pages before the header that names them, and an opening writes the header again. So nothing is
 //! built on pages of a sync that failed, which the system holds for written.
@@ -88,40 +88,15 @@ impl Debug for RegistryFile {
 }
 
 impl RegistryFile {
-    /// Opens the file on `disk`, or creates it with this secret.
-    ///
-    /// If pages are damaged, but no row of [`Table::IN_MEMORY`], it is written anew with what can be read of the others.
+    /// Opens the file on `disk`, or creates it with this secret. Damage of any page in use is an error.
     pub(super) fn open(disk: &Arc<dyn Disk>, secret_if_new: &HashKey) -> Result<Self, FileError> {
-        if !exists(disk)? {
-            create(disk, &first_rows(secret_if_new))?;
-        }
         let mut file = Self { disk: Some(Arc::clone(disk)), open: None };
-        match file.reopen(true) {
-            Ok(opened) => file.open = Some(opened),
-            Err(FileError::Damaged(_)) => file.write_anew(disk)?,
-            Err(other) => return Err(other),
+        if !exists(disk)? {
+            create(disk, secret_if_new)?;
         }
+        file.open = Some(file.reopen(true)?);
         file.check_format()?;
         Ok(file)
-    }
-
-    fn write_anew(&mut self, disk: &Arc<dyn Disk>) -> Result<(), FileError> {
-        self.check_format()?;
-        let mut rows = Vec::new();
-        for table in Table::ALL {
-            let read = self.all(table, &mut |key, octets| {
-                rows.push(Row::new(table, key, octets.into()));
-                Ok(())
-            });
-            if Table::IN_MEMORY.contains(&table) {
-                read?;
-            }
-        }
-        if let Some(opened) = self.open.take() {
-            opened.abandon();
-        }
-        tracing::warn!("{NAME} was damaged, and is written anew: records of delivery logs may be missing");
-        create(disk, &rows)
     }
 
     /// Copies the file into memory, where all changes stay. `None` if there is no file.
@@ -145,7 +120,7 @@ impl RegistryFile {
     /// A new file in memory.
     pub(super) fn in_memory(secret: &HashKey) -> Result<Self, FileError> {
         let mut file = Self::of_backend(InMemoryBackend::new())?;
-        file.with(|database| initialize(database, &first_rows(secret)))?;
+        file.with(|database| initialize(database, secret))?;
         Ok(file)
     }
 
@@ -287,14 +262,14 @@ pub(super) fn exists(disk: &Arc<dyn Disk>) -> Result<bool, FileError> {
     Ok(disk.list().map_err(FileError::Io)?.iter().any(|name| name == NAME))
 }
 
-/// Creates the file with these rows, durably. It gets its name when it is complete.
-fn create(disk: &Arc<dyn Disk>, rows: &[Row]) -> Result<(), FileError> {
+/// Creates the file, which is durable on return. It gets its name when it is complete.
+fn create(disk: &Arc<dyn Disk>, secret: &HashKey) -> Result<(), FileError> {
     if disk.list().map_err(FileError::Io)?.iter().any(|name| name == NEW_NAME) {
         disk.remove(NEW_NAME).map_err(FileError::Io)?;
     }
     let backend = Backend { file: disk.create(NEW_NAME).map_err(FileError::Io)?, gate: Arc::default() };
     let file = Arc::clone(&backend.file);
-    quietly(|| initialize(&database(backend, false)?, rows))?;
+    quietly(|| initialize(&database(backend, false)?, secret))?;
     // Dropping the database wrote to the file, and told nobody of an error.
     file.sync().map_err(FileError::Io)?;
     disk.rename(NEW_NAME, NAME).map_err(FileError::Io)?;
@@ -307,18 +282,17 @@ fn database(backend: impl StorageBackend, is_checked: bool) -> Result<Database, 
     Ok(builder.create_with_backend(backend)?)
 }
 
-fn initialize(database: &Database, rows: &[Row]) -> Result<(), FileError> {
+fn initialize(database: &Database, secret: &HashKey) -> Result<(), FileError> {
     let transaction = database.begin_write()?;
     for table in Table::ALL {
         transaction.open_table(table.definition())?;
     }
     transaction.commit()?;
-    commit(database, rows)
-}
-
-/// The rows of a file in which nothing was stored.
-fn first_rows(secret: &HashKey) -> [Row; 2] {
-    [Row::new(Table::Meta, FORMAT_KEY, FORMAT.to_le_bytes().into()), Row::new(Table::Meta, SECRET_KEY, secret.to_vec())]
+    let meta = [
+        Row::new(Table::Meta, FORMAT_KEY, FORMAT.to_le_bytes().into()),
+        Row::new(Table::Meta, SECRET_KEY, secret.to_vec()),
+    ];
+    commit(database, &meta)
 }
 
 fn commit(database: &Database, rows: &[Row]) -> Result<(), FileError> {

@@ -68,7 +68,7 @@ impl Disk for Faulty {
         Ok(Arc::new(self.clone()))
     }
     fn open(&self, _: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.call()?;
+        self.call().map(drop)?;
         Ok(Arc::new(self.clone()))
     }
     fn remove(&self, _: &str) -> io::Result<()> {
@@ -182,23 +182,23 @@ fn changes(registry: &EmbeddedRegistry, disk: &Faulty, what: &str) {
 /// Runs all changes on a disk that fails at call `first` and `count - 1` further ones. Returns how many calls there were.
 fn run(first: usize, count: usize, is_full: bool) -> usize {
     let what = format!("call {first} and {} further ones failed, full: {is_full}", count - 1);
-    let faulty = Faulty(Arc::default());
-    let (faults, disk) = (&faulty.0, Arc::new(faulty.clone()) as Arc<dyn Disk>);
+    let handle = Faulty(Arc::default());
+    let (faults, disk) = (&handle.0, Arc::new(handle.clone()) as Arc<dyn Disk>);
     faults.is_full.store(is_full, Ordering::SeqCst);
     faults.first.store(first, Ordering::SeqCst);
     faults.end.store(first + count, Ordering::SeqCst);
     let registry = EmbeddedRegistry::open(&disk, SECRET).or_else(|_| {
         faults.end.store(0, Ordering::SeqCst);
-        faulty.image().unsynced.clear();
+        handle.image().unsynced.clear();
         EmbeddedRegistry::open(&disk, SECRET)
     });
     let registry = registry.unwrap_or_else(|error| panic!("{what}: {error}"));
-    changes(&registry, &faulty, &what);
+    changes(&registry, &handle, &what);
     let calls = faults.calls.load(Ordering::SeqCst);
     faults.end.store(0, Ordering::SeqCst);
     registry.flush().unwrap_or_else(|error| panic!("{what}: {error}"));
     let expected = contents(&registry);
-    assert_eq!(faulty.after_power_cut(), expected, "{what}: after a power cut");
+    assert_eq!(handle.after_power_cut(), expected, "{what}: after a power cut");
     drop(registry);
     let opened = EmbeddedRegistry::open(&disk, SECRET).expect("open");
     assert_eq!(contents(&opened), expected, "{what}: opened again");
