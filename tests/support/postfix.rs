@@ -26,7 +26,7 @@ impl Postfix {
         Self::configured(&format!("default_transport = {transport}\n{SENDER_CF}"))
     }
 
-    /// An instance that takes mail for one domain from anybody, as strictly as it can, and discards it.
+    /// An instance that takes mail for one domain from anybody, with strict paths and after a greeting alone, and discards it.
     pub(crate) fn receiving(domain: &str) -> Self {
         Self::configured(&format!("relay_domains = {domain}\n{RECEIVER_CF}"))
     }

@@ -1,8 +1,8 @@
 //! The file `registry.redb`.
 //!
-//! redb panics on some damaged pages. A commit panics again while that panic unwinds, which ends the process and cannot be
-//! caught. So a start looks at all pages first. redb also refuses all work after an error of the disk. So every use of it is
-//! caught, and after any error the database is dropped without a further commit and opened again at the next use.
+//! redb panics on some damaged pages, so every use of it is caught. A commit can panic again while that panic unwinds, which
+//! ends the process; so a start first checks all pages in use. After any error the database is dropped without a further
+//! commit, since redb then refuses all work, and opened again at the next use.
 //!
 //! A durable commit syncs its pages before the header that names them, and an opening writes the header again. So nothing is
 //! built on pages of a sync that failed, which the system holds for written.
@@ -88,7 +88,7 @@ impl Debug for RegistryFile {
 }
 
 impl RegistryFile {
-    /// Opens the file on `disk`, or creates it with this secret. Damage of any page in use is an error.
+    /// Opens the file on `disk`, or creates it with this secret. A wrong checksum of any page in use is an error.
     pub(super) fn open(disk: &Arc<dyn Disk>, secret_if_new: &HashKey) -> Result<Self, FileError> {
         let mut file = Self { disk: Some(Arc::clone(disk)), open: None };
         if !exists(disk)? {
@@ -96,6 +96,8 @@ impl RegistryFile {
         }
         file.open = Some(file.reopen(true)?);
         file.check_format()?;
+        // The check leaves nothing from which redb could repair without reading every page. On a full disk that is so for longer.
+        let _ = file.with(|database| commit(database, &[]));
         Ok(file)
     }
 

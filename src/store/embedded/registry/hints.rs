@@ -42,7 +42,7 @@ impl EmbeddedRegistry {
         result
             .inspect_err(|error| {
                 if !self.has_warned_of_hints.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(%error, "the index of a sealed segment is lost; the next start reads its segment");
+                    tracing::warn!(%error, "the index of a sealed segment is lost; a start without it reads its segment");
                 }
             })
             .ok()

@@ -1,4 +1,4 @@
-//! The registry: what people typed in, and what is known of webhooks' receivers. Damage to it costs no mail.
+//! The registry: what people typed in, and what is known of webhooks' receivers. Damage to it costs no mail, but a salvage.
 //!
 //! ```text
 //! mod       opening, the check, and how a change reaches the file and then memory
