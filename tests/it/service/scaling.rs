@@ -110,7 +110,7 @@ async fn a_poll_reads_one_way_down_the_index_and_no_message() {
     assert!(cost.iter().all(|reads| *reads <= 6), "{cost:?} reads");
 }
 
-/// How many reads of the registry a change takes after the first one since a start failed, with so many domains.
+/// How many reads of the registry a change takes if the one before it, the first since a start, failed; with so many domains.
 async fn reads_of_recovery(domains: usize) -> usize {
     let disk = TestDisk::default();
     let store = open(&disk);

@@ -96,7 +96,7 @@ impl RegistryFile {
         }
         file.open = Some(file.reopen(true)?);
         file.check_format()?;
-        // The check leaves nothing from which redb could repair without reading every page. On a full disk that is so for longer.
+        // Until a commit, redb could repair only by reading every page. If this one fails, a later one is made.
         let _ = file.with(|database| commit(database, &[]));
         Ok(file)
     }
