@@ -79,11 +79,11 @@ pub struct Config {
     #[arg(long, value_name = "DIR", default_value = "/var/lib/tempmail", value_parser = parse::path)]
     pub data_dir: PathBuf,
 
-    /// Revision of the interface; the defaults of the other settings come from it
+    /// Revision of the interface, with defaults of its own; revision 1 has no webhooks
     #[arg(long, value_name = "1|2", default_value = "2")]
     pub revision: Revision,
 
-    /// Catch all mail of an application under test: SMTP on port 1025 and HTTP on 8025, any domain, any login, no role addresses, Mailpit's interface, and all mail shown to every caller; beyond loopback only with trusted-network
+    /// Catch all mail of an application under test: SMTP on port 1025, HTTP on 8025, any domain, any login, Mailpit's interface, all mail shown to every caller; beyond loopback only with trusted-network
     #[arg(
         long,
         value_name = "BOOL",

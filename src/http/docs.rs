@@ -25,15 +25,11 @@ pub(super) async fn show() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE.as_str())
 }
 
-/// The guide with the table of codes, which is the reference's elsewhere.
+/// The guide with the list of codes, which is the reference's elsewhere.
 fn guide() -> String {
-    let rows = Code::ALL.iter().map(|code| {
-        let (status, word) = code.row();
-        format!("| `{word}` | {} | {} |\n", status.as_u16(), code.meaning())
-    });
-    let table: String = rows.collect();
+    let codes: String = Code::ALL.iter().map(|code| format!("- {}\n", code.described())).collect();
     let guide = GUIDE.replace("(reference.md#problem-codes)", "(#problem-codes)");
-    format!("{guide}\n## {CODES}\n\n| Code | Status | When |\n|---|---|---|\n{table}")
+    format!("{guide}\n## {CODES}\n\n{codes}")
 }
 
 fn page() -> String {

@@ -43,12 +43,13 @@ macro_rules! codes {
                 }
             }
 
-            /// When the code is given, for people.
-            pub fn meaning(self) -> &'static str {
-                let text = match self {
+            /// The code, its status, and when it is given, in Markdown.
+            pub fn described(self) -> String {
+                let meaning = match self {
                     $(Self::$name => concat!($($meaning),+),)+
                 };
-                text.trim_start()
+                let (status, word) = self.row();
+                format!("`{word}` ({}): {}", status.as_u16(), meaning.trim_start())
             }
         }
     };
@@ -63,10 +64,9 @@ codes! {
     IdInvalid = BAD_REQUEST "id_invalid",
     /// `url` or `origin` is not an `http://` or `https://` URL, has user information, or has more than 2,048 octets.
     UrlInvalid = BAD_REQUEST "url_invalid",
-    /// `url` leads to an address that is not public, to a port of mail, or to the service or its machine.
+    /// `url` leads to an address that is not public, a port of mail, or the service or its machine.
     UrlNotAllowed = BAD_REQUEST "url_not_allowed",
     /// `parameter` names a value in the query or the body that is not valid, is there twice, or excludes another one.
-    /// Without it the query is not percent-encoded UTF-8.
     ParameterInvalid = BAD_REQUEST "parameter_invalid",
     /// A required parameter is missing, or a required field in the body.
     ParameterMissing = BAD_REQUEST "parameter_missing",
@@ -82,9 +82,9 @@ codes! {
     ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
     /// The request has no valid Host, or more than one.
     HostInvalid = BAD_REQUEST "host_invalid",
-    /// The service does not answer for this Host; see "Browsers" in the HTTP guide.
+    /// The service does not answer for this Host: see `http-allowed-hosts`.
     HostNotAllowed = MISDIRECTED_REQUEST "host_not_allowed",
-    /// A page of another origin sent the request, and may not; see "Browsers" in the HTTP guide.
+    /// A page of another origin sent the request: see `http-allowed-origins`.
     OriginNotAllowed = FORBIDDEN "origin_not_allowed",
     /// The path, or this part of a closed service, needs a token.
     TokenRequired = UNAUTHORIZED "token_required",
@@ -94,7 +94,7 @@ codes! {
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
     /// The address is a role address, which is for the administrator only.
     RoleAddress = FORBIDDEN "role_address",
-    /// Only callers on the service's machine, and those with a token, choose the name of a private inbox.
+    /// Only callers on the service's machine, and those with a token, choose a private inbox's name.
     AddressNotRandom = FORBIDDEN "address_not_random",
     /// There is no such message, webhook, registered domain or private inbox of yours.
     NotFound = NOT_FOUND "not_found",
@@ -106,34 +106,32 @@ codes! {
     MxMismatch = UNPROCESSABLE_ENTITY "mx_mismatch",
     /// The service receives no mail for the domain of `recipient`.
     DomainUnknown = UNPROCESSABLE_ENTITY "domain_unknown",
-    /// The service takes mail for private inboxes only (`accept = "leased"`), so it gives out no public address.
+    /// Only private inboxes take mail (`accept = "leased"`).
     PrivateOnly = UNPROCESSABLE_ENTITY "private_only",
     /// A mailbox has as much mail as it may have.
     MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
-    /// `limit` names what there is enough of; see "Limits of what is kept" in the HTTP guide.
+    /// `limit` names what there is enough of: see "Limits of what is kept" in the HTTP guide.
     LimitReached = UNPROCESSABLE_ENTITY "limit_reached",
     /// The address cannot be made private before `until`: it has mail, is private, or was.
     AddressInUse = CONFLICT "address_in_use",
-    /// A token has this name already, the settings fix the domain, or SMTP can be reached from other machines, so
-    /// faults need `trusted-network`.
+    /// A token has this name already, the settings fix the domain, or faults need `trusted-network`.
     Conflict = CONFLICT "conflict",
-    /// The client or its network has used up a rate limit, or its share of the connections or of the places to wait. With
-    /// Retry-After.
+    /// A rate limit, or the share of a client or network of connections or places to wait, is used up.
     RateLimited = TOO_MANY_REQUESTS "rate_limited",
-    /// All connections or places to wait are taken, or all memory for answers, turns for checks of DNS or tests of
-    /// webhooks, or the client's share of these. With Retry-After.
+    /// All connections or places to wait are taken; or memory for answers, turns for checks of DNS or tests of webhooks,
+    /// or the client's share of these three.
     Busy = SERVICE_UNAVAILABLE "busy",
-    /// The service stops, and a request that waits for mail ends. With Retry-After.
+    /// The service stops, and a request that waits for mail ends.
     Stopping = SERVICE_UNAVAILABLE "stopping",
     /// No `mx-host` is set, so no domain can be checked.
     MxHostUnset = SERVICE_UNAVAILABLE "mx_host_unset",
-    /// DNS gave no answer, so nothing is known about the domain. With Retry-After.
+    /// DNS gave no answer, so nothing is known about the domain.
     DnsUnavailable = SERVICE_UNAVAILABLE "dns_unavailable",
-    /// The store failed or is stopping. With Retry-After.
+    /// The store failed or is stopping.
     StoreUnavailable = SERVICE_UNAVAILABLE "store_unavailable",
     /// The disk is full, or the store has `max-emails` Emails.
     StorageFull = INSUFFICIENT_STORAGE "storage_full",
-    /// See `/readyz`. With Retry-After.
+    /// See `/readyz`.
     NotReady = SERVICE_UNAVAILABLE "not_ready",
     /// The message on the disk differs from what was written.
     EmailDamaged = INTERNAL_SERVER_ERROR "email_damaged",

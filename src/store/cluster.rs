@@ -1,4 +1,8 @@
 //! The trait `Cluster`, and the store in a cluster, where this build has it.
+//!
+//! What waits for the driver gives out a box. A `pub async fn` that is no method is compiled into each test binary of its
+//! crate with all that it waits for, called or not, and each future around a deep one is checked for `Send` through all that
+//! lies in it.
 
 use std::fs::File;
 #[cfg(not(feature = "cassandra"))]

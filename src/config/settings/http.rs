@@ -70,7 +70,7 @@ pub struct HttpConfig {
     #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = any_listen_addresses)]
     pub metrics_listen: List<SocketAddr>,
 
-    /// What callers without a token may do: read and delete mail, register webhooks and domains, and use the inbox for browsers at / (web); 'none' for nothing
+    /// What callers without a token may do: read and delete mail, register webhooks and domains, use the page at / (web); 'none' for nothing
     #[arg(
         long,
         value_name = "PART",

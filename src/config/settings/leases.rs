@@ -48,7 +48,7 @@ pub struct LeasesConfig {
     )]
     pub keep_max: Duration,
 
-    /// Maximum private inboxes, 0 to 100000000, each of 200 octets of memory; chosen addresses that rest count for 30 days after their end
+    /// Maximum private inboxes, 0 to 100000000, each of 200 octets of memory; chosen addresses count for 30 days after their end
     #[arg(long = "leases-max", value_name = "N", default_value = "1000000", value_parser = number(0..=100_000_000_u64))]
     pub all_max: u64,
 }

@@ -49,7 +49,7 @@ pub struct SmtpConfig {
     #[arg(long, value_name = "IP:PORT|PATH", value_delimiter = ',', value_parser = list(endpoint))]
     pub lmtp_listen: List<Endpoint>,
 
-    /// Network of proxies in front of SMTP; each connection from there must begin with a PROXY header, which names the client
+    /// Network of proxies in front of SMTP, which must begin each connection with a PROXY header
     #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = list(network))]
     pub proxy_from: List<IpNet>,
 
@@ -65,7 +65,7 @@ pub struct SmtpConfig {
     #[arg(id = "max-smtp-connections", long, value_name = "N", default_value = "1000", value_parser = connections)]
     pub connections_max: usize,
 
-    /// Network whose clients have no limit of one client on connections, mail, requests that wait and memory for answers; 'none' for no network
+    /// Network whose clients have no limits of a client on connections, mail, waiting and memory; 'none' for no network
     #[arg(
         long = "limit-exempt",
         value_name = "CIDR",
@@ -92,7 +92,7 @@ pub struct SmtpConfig {
     #[arg(long = "fault", value_name = "RULE", value_delimiter = ',', value_parser = faults)]
     pub faults: List<fault::Rule>,
 
-    /// Permit where strangers may reach SMTP what is safe only among friends: a domain with '*', smtp-auth accept-any, and faults
+    /// Permit where strangers may reach SMTP what is safe only among friends: a domain with '*', smtp-auth accept-any, faults
     #[arg(
         long,
         alias = "accept-any-domain",

@@ -7,9 +7,8 @@ const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::exam
 /// The language of a block, and the file that it shows by its path from the root of the package.
 type Example = (&'static str, &'static str);
 /// Sections of guides, with their examples.
-const SECTIONS: [(&str, &str, &[Example]); 3] = [
+const SECTIONS: [(&str, &str, &[Example]); 2] = [
     ("webhooks", "\n## Verify a delivery\n", &[("python", "tests/examples/verify.py")]),
-    ("testing", "\n## Catch everything\n", &[("yaml", "tests/examples/compose.yaml")]),
     ("testing", "\n## In a test suite\n", &[("python", "tests/examples/test_sign_up.py")]),
 ];
 

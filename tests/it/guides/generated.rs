@@ -1,4 +1,4 @@
-//! What the reference guide has from the program: the tables of settings, commands, problem codes and metrics.
+//! What the reference guide has from the program: the lists of settings, commands, problem codes and metrics.
 //! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
@@ -17,13 +17,13 @@ const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::gene
 #[tokio::test]
 async fn the_reference_says_what_the_program_says() {
     let sections = [
-        ("Settings", settings_tables()),
-        ("All commands", commands_table()),
-        ("Problem codes", codes_table()),
-        ("Metrics", metrics_table().await),
+        ("Settings", settings_list()),
+        ("All commands", commands_list()),
+        ("Problem codes", codes_list()),
+        ("Metrics", metrics_list().await),
     ];
     let stored = guide("reference");
-    let wanted = sections.iter().fold(stored.clone(), |text, (heading, table)| with_section(&text, heading, table));
+    let wanted = sections.iter().fold(stored.clone(), |text, (heading, list)| with_section(&text, heading, list));
     if wanted == stored {
         return;
     }
@@ -36,75 +36,76 @@ async fn the_reference_says_what_the_program_says() {
     panic!("man/guide/reference.md is stale; write it with\n{UPDATE}\nnew or changed lines:\n{}", changed.join("\n"));
 }
 
-/// The text with `table` as its section of this heading.
-fn with_section(text: &str, heading: &str, table: &str) -> String {
+/// The text with `list` as its section of this heading.
+fn with_section(text: &str, heading: &str, list: &str) -> String {
     let heading = format!("\n## {heading}\n");
     let (before, rest) = text.split_once(&heading).unwrap_or_else(|| panic!("the reference has no section{heading}"));
     let after = rest.find("\n## ").map_or("", |end| &rest[end..]);
-    [before, &heading, table, after].concat()
+    [before, &heading, list, after].concat()
 }
 
 /// Every setting with its default and bounds, by subject.
-fn settings_tables() -> String {
-    const HEAD: &str = "\n| Setting | Default | Meaning and bounds |\n|---|---|---|\n";
-    let mut text = format!("\n### The eleven that people change first\n{HEAD}");
-    text.extend(FIRST.map(|key| row(Setting::find(key).expect(key))));
+fn settings_list() -> String {
+    let mut text = "\n### The eleven that people change first\n\n".to_owned();
+    text.extend(FIRST.map(|key| line(Setting::find(key).expect(key))));
     let mut subject = "";
     for setting in settings().filter(|setting| !FIRST.contains(&&*setting.key)) {
         if setting.subject != subject {
             subject = &setting.subject;
             // Writing to a String does not fail.
-            let _ = write!(text, "\n### {subject}\n{HEAD}");
+            let _ = write!(text, "\n### {subject}\n\n");
         }
-        text.push_str(&row(setting));
+        text.push_str(&line(setting));
     }
-    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), settings().count());
+    assert_eq!(text.lines().filter(|line| line.starts_with("- `")).count(), settings().count());
     text
 }
 
-fn row(setting: &Setting) -> String {
+fn line(setting: &Setting) -> String {
     let default = setting.default_text();
     // A dollar sign begins a formula in some readers.
     let default = if default.contains('$') { format!("`{default}`") } else { default };
-    format!("| `{}` | {default} | {} |\n", setting.key, setting.help).replace('*', "\\*")
+    format!("- `{}` ({default}): {}\n", setting.key, setting.help).replace('*', "\\*")
 }
 
-fn commands_table() -> String {
-    let mut rows = BTreeMap::new();
-    let mut command = tempmail::cli::command();
-    command.build();
-    for noun in command.get_subcommands().filter(|noun| !noun.is_hide_set()) {
-        let verbs: Vec<_> = noun.get_subcommands().filter(|verb| verb.get_name() != "help").collect();
-        for of in if verbs.is_empty() { vec![noun] } else { verbs } {
-            let name = of.get_bin_name().expect("a built command");
-            let about = of.get_about().map(ToString::to_string).unwrap_or_default();
-            rows.insert(name.to_owned(), format!("| `{name}` | {about} |\n"));
-        }
-    }
-    let rows: String = rows.into_values().collect();
-    format!("\n| Command | What it does |\n|---|---|\n{rows}")
+/// Every command on the line of its noun.
+fn commands_list() -> String {
+    let command = tempmail::cli::command();
+    let nouns: BTreeMap<&str, &clap::Command> =
+        command.get_subcommands().filter(|noun| !noun.is_hide_set()).map(|noun| (noun.get_name(), noun)).collect();
+    let (with_verbs, alone): (Vec<_>, Vec<_>) = nouns.into_iter().partition(|(_, noun)| noun.has_subcommands());
+    let code = |words: Vec<&str>| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let verbs = |noun: &clap::Command| {
+        let verbs = noun.get_subcommands().map(clap::Command::get_name).filter(|verb| *verb != "help");
+        let mut verbs: Vec<String> = verbs.map(str::to_owned).collect();
+        verbs.sort();
+        code(verbs.iter().map(String::as_str).collect())
+    };
+    let lines: String = with_verbs.iter().map(|(name, noun)| format!("- `{name}`: {}\n", verbs(noun))).collect();
+    let alone = code(alone.into_iter().map(|(name, _)| name).collect());
+    format!("\n`tempmail COMMAND --help` explains each.\n\n{lines}- Alone: {alone}\n")
 }
 
-fn codes_table() -> String {
-    let rows = Code::ALL.iter().map(|code| {
-        let (status, word) = code.row();
-        format!("| `{word}` | {} | {} |\n", status.as_u16(), code.meaning())
-    });
-    let rows: String = rows.collect();
-    format!("\n| Code | Status | When |\n|---|---|---|\n{rows}")
+fn codes_list() -> String {
+    let lines = Code::ALL.iter().map(|code| format!("- {}\n", code.described()));
+    format!("\n{}", lines.collect::<String>())
 }
 
-async fn metrics_table() -> String {
+async fn metrics_list() -> String {
     let server = TestServer::start().await;
     // The first scrape can't count itself.
     Exposition::of(server.http()).await;
     let metrics = Exposition::of(server.http()).await;
     server.stop().await;
     assert!(metrics.families.len() > 20, "{metrics:?}");
-    let rows = metrics.families.iter().map(|(name, family)| {
+    let mut by_subject: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, family) in &metrics.families {
+        assert!(!family.help.is_empty(), "{name} has no HELP, to which the reference sends its readers");
+        let subject = name.split('_').nth(1).expect("tempmail_ and a subject");
         let labels: Vec<String> = family.labels().into_iter().map(|label| format!("`{label}`")).collect();
-        format!("| `{name}` | {} | {} | {} |\n", family.kind, labels.join(", "), family.help)
-    });
-    let rows: String = rows.collect();
-    format!("\n| Metric | Type | Labels | What it is |\n|---|---|---|---|\n{rows}")
+        let by = if labels.is_empty() { String::new() } else { format!(" by {}", labels.join(", ")) };
+        by_subject.entry(subject).or_default().push(format!("`{name}`{by}"));
+    }
+    let lines: String = by_subject.into_values().map(|names| format!("- {}\n", names.join("; "))).collect();
+    format!("\nWhat each is stands beside it at `/metrics`; its labels follow `by`.\n\n{lines}")
 }

@@ -84,7 +84,7 @@ async fn lines(server: &TestServer, id: &str, count: usize) -> Vec<Value> {
     let log = until_some(format_args!("{count} lines in the log"), log).await;
     let guide = file("man/guide/webhooks.md");
     for word in log.iter().filter_map(|line| line["error"].as_str()) {
-        assert!(guide.contains(&format!("\n| `{word}` | ")), "the webhooks guide does not name {word}");
+        assert!(guide.contains(&format!("\n- `{word}`: ")), "the webhooks guide does not name {word}");
     }
     log
 }

@@ -1,4 +1,4 @@
-//! The files for the engines and services that run containers: the compose file of the cluster guide, and those of the examples.
+//! The examples for the engines and services that run containers.
 //! Promise: it outlives the code below it.
 
 use std::collections::BTreeSet;
@@ -40,11 +40,9 @@ for service in services.values():
 
 #[test]
 #[ignore = "needs Python's yaml"]
-fn the_compose_file_of_the_cluster_guide_is_whole() {
-    let cluster = file("man/guide/cluster.md");
-    let [_, rest] = cluster.split("\n```yaml\n").collect::<Vec<_>>()[..] else { panic!("one file") };
-    let (file, _) = rest.split_once("\n```").expect("its end");
-    let output = programs::run(Command::new(programs::find("python3")).args(["-c", CHECK]), file);
+fn the_compose_file_of_a_cluster_is_whole() {
+    let cluster = file("tests/examples/compose.cluster.yaml");
+    let output = programs::run(Command::new(programs::find("python3")).args(["-c", CHECK]), &cluster);
     let variables = String::from_utf8(output.stdout).expect("UTF-8");
     let variables: BTreeSet<&str> = variables.lines().collect();
     assert!(variables.contains("TEMPMAIL_STORE"), "{variables:?}");
@@ -73,7 +71,9 @@ const CHECK_EXAMPLES: &str = r#"
 import json, pathlib, shlex, subprocess, sys, yaml
 recipe = json.load(sys.stdin)
 bin = pathlib.Path(sys.executable).parent
-for name, schema in [("compose.yaml", "compose-spec"), ("github.yml", "github-workflows"), ("gitlab.yml", "gitlab-ci")]:
+schemas = {"compose.yaml": "compose-spec", "compose.cluster.yaml": "compose-spec", "github.yml": "github-workflows",
+    "gitlab.yml": "gitlab-ci"}
+for name, schema in schemas.items():
     subprocess.run([bin / "check-jsonschema", "--builtin-schema", f"vendor.{schema}", name], check=True)
 subprocess.run([bin / "kubernetes-validate", "--strict", "kubernetes.yaml"], check=True)
 serve = recipe["command"] + ["--dev", "--trusted-network"]
