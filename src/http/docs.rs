@@ -27,9 +27,9 @@ pub(super) async fn show() -> impl IntoResponse {
 
 /// The guide with the list of codes, which is the reference's elsewhere.
 fn guide() -> String {
-    let codes: String = Code::ALL.iter().map(|code| format!("- {}\n", code.described())).collect();
+    let codes: Vec<String> = Code::ALL.iter().map(|code| code.described()).collect();
     let guide = GUIDE.replace("(reference.md#problem-codes)", "(#problem-codes)");
-    format!("{guide}\n## {CODES}\n\n{codes}")
+    format!("{guide}\n## {CODES}\n\n- {}\n", codes.join("\n- "))
 }
 
 fn page() -> String {

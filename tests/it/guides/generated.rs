@@ -1,7 +1,7 @@
 //! What the reference guide has from the program: the lists of settings, commands, problem codes and metrics.
 //! Promise: it outlives the code below it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use tempmail::config::{FIRST, Setting, settings};
@@ -68,27 +68,33 @@ fn line(setting: &Setting) -> String {
     format!("- `{}` ({default}): {}\n", setting.key, setting.help).replace('*', "\\*")
 }
 
-/// Every command on the line of its noun.
+/// The items of a list.
+fn listed(items: &[String]) -> String {
+    format!("\n- {}\n", items.join("\n- "))
+}
+
+/// Words as code.
+fn code(words: impl Iterator<Item = impl AsRef<str>>) -> String {
+    words.map(|word| format!("`{}`", word.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// Every command in the item of its noun.
 fn commands_list() -> String {
     let command = tempmail::cli::command();
     let nouns: BTreeMap<&str, &clap::Command> =
         command.get_subcommands().filter(|noun| !noun.is_hide_set()).map(|noun| (noun.get_name(), noun)).collect();
     let (with_verbs, alone): (Vec<_>, Vec<_>) = nouns.into_iter().partition(|(_, noun)| noun.has_subcommands());
-    let code = |words: Vec<&str>| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    let verbs = |noun: &clap::Command| {
-        let verbs = noun.get_subcommands().map(clap::Command::get_name).filter(|verb| *verb != "help");
-        let mut verbs: Vec<String> = verbs.map(str::to_owned).collect();
-        verbs.sort();
-        code(verbs.iter().map(String::as_str).collect())
-    };
-    let lines: String = with_verbs.iter().map(|(name, noun)| format!("- `{name}`: {}\n", verbs(noun))).collect();
-    let alone = code(alone.into_iter().map(|(name, _)| name).collect());
-    format!("\n`tempmail COMMAND --help` explains each.\n\n{lines}- Alone: {alone}\n")
+    let items = with_verbs.into_iter().map(|(name, noun)| {
+        let verbs: BTreeSet<&str> = noun.get_subcommands().map(clap::Command::get_name).collect();
+        format!("`{name}`: {}", code(verbs.into_iter().filter(|verb| *verb != "help")))
+    });
+    let alone = format!("Alone: {}", code(alone.into_iter().map(|(name, _)| name)));
+    let items: Vec<String> = items.chain([alone]).collect();
+    format!("\n`tempmail COMMAND --help` explains each.\n{}", listed(&items))
 }
 
 fn codes_list() -> String {
-    let lines = Code::ALL.iter().map(|code| format!("- {}\n", code.described()));
-    format!("\n{}", lines.collect::<String>())
+    listed(&Code::ALL.iter().map(|code| code.described()).collect::<Vec<_>>())
 }
 
 async fn metrics_list() -> String {
@@ -102,10 +108,10 @@ async fn metrics_list() -> String {
     for (name, family) in &metrics.families {
         assert!(!family.help.is_empty(), "{name} has no HELP, to which the reference sends its readers");
         let subject = name.split('_').nth(1).expect("tempmail_ and a subject");
-        let labels: Vec<String> = family.labels().into_iter().map(|label| format!("`{label}`")).collect();
-        let by = if labels.is_empty() { String::new() } else { format!(" by {}", labels.join(", ")) };
+        let labels = family.labels();
+        let by = if labels.is_empty() { String::new() } else { format!(" by {}", code(labels.into_iter())) };
         by_subject.entry(subject).or_default().push(format!("`{name}`{by}"));
     }
-    let lines: String = by_subject.into_values().map(|names| format!("- {}\n", names.join("; "))).collect();
-    format!("\nWhat each is stands beside it at `/metrics`; its labels follow `by`.\n\n{lines}")
+    let items: Vec<String> = by_subject.into_values().map(|names| names.join("; ")).collect();
+    format!("\nWhat each is stands beside it at `/metrics`; its labels follow `by`.\n{}", listed(&items))
 }
