@@ -29,7 +29,7 @@
 //!      -> Store::receive   a request in a queue of 64 MB; when it is full, the session and its peer wait
 //!      -> writer thread    takes queued requests as one group: decides the facts, appends them to the journal, ONE
 //!                          fdatasync, then applies them to the rows in memory, which makes the group visible
-//!      -> 250              or a reply that the table of the SMTP guide has
+//!      -> 250              or another reply; the SMTP guide has the most important
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks it

@@ -1,7 +1,7 @@
 //! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
 use super::{Context, context, help};
-use crate::config::settings;
+use crate::config::{Setting, settings};
 use crate::error::Error;
 
 /// The guides with their Markdown, in the order in which they are listed.
@@ -92,10 +92,9 @@ fn section<'g>(guide: &'g str, heading: &str) -> Option<&'g str> {
 
 /// The variable of each setting.
 fn variables() -> String {
-    let escaped = |help: &str| help.replace('*', "\\*").replace('|', "\\|");
-    let rows = settings().map(|setting| format!("| `{}` | {} |\n", setting.variable(), escaped(&setting.help)));
-    let head = "\n## Variables of the settings\n\n| Variable | Meaning and bounds |\n|---|---|\n";
-    std::iter::once(head.to_owned()).chain(rows).collect()
+    let item = |setting: &Setting| format!("- `{}`: {}", setting.variable(), setting.help.replace('*', "\\*"));
+    let items: Vec<String> = settings().map(item).collect();
+    format!("\n## Variables of the settings\n\n{}\n", items.join("\n"))
 }
 
 /// On a terminal a guide goes through the pager.
@@ -175,7 +174,7 @@ mod tests {
     #[test]
     fn the_environment_has_the_variable_of_each_setting() {
         let text = topic(ENVIRONMENT).expect("a topic");
-        assert!(settings().all(|setting| text.contains(&format!("\n| `{}` | ", setting.variable()))), "{text}");
+        assert!(settings().all(|setting| text.contains(&format!("\n- `{}`: ", setting.variable()))), "{text}");
         assert!(!text.contains("$0"), "{text}");
     }
 }

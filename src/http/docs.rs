@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, Parser, Tag, TagEnd, html};
 
 use super::problem::Code;
 
@@ -34,7 +34,7 @@ fn guide() -> String {
 
 fn page() -> String {
     let guide = guide();
-    let mut events: Vec<Event<'_>> = Parser::new_ext(&guide, Options::ENABLE_TABLES).collect();
+    let mut events: Vec<Event<'_>> = Parser::new(&guide).collect();
     for at in 0..events.len() {
         let (before, rest) = events.split_at_mut(at + 1);
         match &mut before[at] {

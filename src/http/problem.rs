@@ -116,7 +116,7 @@ codes! {
     AddressInUse = CONFLICT "address_in_use",
     /// A token has this name already, the settings fix the domain, or faults need `trusted-network`.
     Conflict = CONFLICT "conflict",
-    /// A rate limit, or the share of a client or network of connections or places to wait, is used up.
+    /// A rate limit, or a client's or network's share of connections or places to wait, is used up.
     RateLimited = TOO_MANY_REQUESTS "rate_limited",
     /// All connections or places to wait are taken; or memory for answers, turns for checks of DNS or tests of webhooks,
     /// or the client's share of these three.
