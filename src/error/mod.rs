@@ -98,6 +98,10 @@ impl From<OpenError> for Error {
                 (Exit::Taken, "stop that process, or choose another data directory with --data-dir")
             }
             OpenError::Io { .. } => (Exit::Failure, "see that this user can write there and that the disk has room"),
+            OpenError::Unreadable { .. } => (
+                Exit::Failure,
+                "nothing was changed; copy the data directory with ddrescue, and run `tempmail db check --salvage` on the copy",
+            ),
             OpenError::Full { .. } => {
                 (Exit::Failure, "make some room on that file system and start again; nothing is lost")
             }

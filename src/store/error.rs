@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 /// Why an operation of the store failed. Every caller whose change was in the same group gets a copy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -92,6 +94,12 @@ pub enum OpenError {
         /// What the system says.
         reason: String,
     },
+    /// The disk cannot read a part of a file.
+    #[error("the disk cannot read a part of {path}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+    },
     /// The disk has no room for what opening must write.
     #[error("{path}: the disk is full")]
     Full {
@@ -179,6 +187,9 @@ impl OpenError {
         if is_out_of_space(error) {
             return Self::Full { path: name.into() };
         }
+        if error.raw_os_error() == Some(Errno::IO.raw_os_error()) {
+            return Self::Unreadable { path: name.into() };
+        }
         Self::Io { path: name.into(), reason: error.to_string() }
     }
 
@@ -189,6 +200,7 @@ impl OpenError {
             // An absolute path stays as it is.
             Self::Io { path, reason } => Self::Io { path: directory.join(path), reason },
             Self::Full { path } => Self::Full { path: directory.join(path) },
+            Self::Unreadable { path } => Self::Unreadable { path: directory.join(path) },
             other => other,
         }
     }
@@ -201,5 +213,18 @@ const fn what_reads_it(found: u32, known: u32) -> &'static str {
          this version (`tempmail db restore FILE --with-events`)"
     } else {
         "Use the version that wrote it, or a newer one"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_disk_cannot_read_is_told_from_other_errors_of_a_file() {
+        let of = |error: Errno| OpenError::of_file("registry.redb", &error.into()).within(Path::new("/data"));
+        assert_eq!(of(Errno::IO), OpenError::Unreadable { path: "/data/registry.redb".into() });
+        assert!(matches!(of(Errno::ACCESS), OpenError::Io { .. }));
+        assert!(matches!(of(Errno::NOSPC), OpenError::Full { .. }));
     }
 }
