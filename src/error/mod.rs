@@ -98,9 +98,9 @@ impl From<OpenError> for Error {
                 (Exit::Taken, "stop that process, or choose another data directory with --data-dir")
             }
             OpenError::Io { .. } => (Exit::Failure, "see that this user can write there and that the disk has room"),
-            OpenError::Unreadable { .. } => (
+            OpenError::Disk { .. } => (
                 Exit::Failure,
-                "nothing was changed; copy the data directory with ddrescue, and run `tempmail db check --salvage` on the copy",
+                "copy the data directory to another disk with ddrescue, and run `tempmail db check --salvage` on the copy",
             ),
             OpenError::Full { .. } => {
                 (Exit::Failure, "make some room on that file system and start again; nothing is lost")

@@ -94,9 +94,9 @@ pub enum OpenError {
         /// What the system says.
         reason: String,
     },
-    /// The disk cannot read a part of a file.
-    #[error("the disk cannot read a part of {path}")]
-    Unreadable {
+    /// The disk failed at a file, in a way that no permission or room mends.
+    #[error("the disk failed at {path}")]
+    Disk {
         /// The file.
         path: PathBuf,
     },
@@ -188,7 +188,7 @@ impl OpenError {
             return Self::Full { path: name.into() };
         }
         if error.raw_os_error() == Some(Errno::IO.raw_os_error()) {
-            return Self::Unreadable { path: name.into() };
+            return Self::Disk { path: name.into() };
         }
         Self::Io { path: name.into(), reason: error.to_string() }
     }
@@ -200,7 +200,7 @@ impl OpenError {
             // An absolute path stays as it is.
             Self::Io { path, reason } => Self::Io { path: directory.join(path), reason },
             Self::Full { path } => Self::Full { path: directory.join(path) },
-            Self::Unreadable { path } => Self::Unreadable { path: directory.join(path) },
+            Self::Disk { path } => Self::Disk { path: directory.join(path) },
             other => other,
         }
     }
@@ -221,9 +221,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_disk_cannot_read_is_told_from_other_errors_of_a_file() {
+    fn a_disk_that_fails_is_told_from_other_errors_of_a_file() {
         let of = |error: Errno| OpenError::of_file("registry.redb", &error.into()).within(Path::new("/data"));
-        assert_eq!(of(Errno::IO), OpenError::Unreadable { path: "/data/registry.redb".into() });
+        assert_eq!(of(Errno::IO), OpenError::Disk { path: "/data/registry.redb".into() });
         assert!(matches!(of(Errno::ACCESS), OpenError::Io { .. }));
         assert!(matches!(of(Errno::NOSPC), OpenError::Full { .. }));
     }

@@ -111,7 +111,7 @@ async fn each_cause_of_some_commands_has_its_exit_code() {
 }
 
 /// The commands, such as `domain add`.
-fn commands() -> Vec<String> {
+pub(super) fn commands() -> Vec<String> {
     let all = tempmail::cli::command();
     let shown = all.get_subcommands().filter(|noun| !noun.is_hide_set());
     let of = |noun: &clap::Command| {

@@ -8,6 +8,7 @@ use tempmail::config::{FIRST, Setting, settings};
 use tempmail::http::problem::Code;
 
 use super::{guide, path};
+use crate::exits;
 use crate::support::exposition::Exposition;
 use crate::support::test_server::TestServer;
 
@@ -74,22 +75,22 @@ fn listed(items: &[String]) -> String {
 }
 
 /// Words as code.
-fn code(words: impl Iterator<Item = impl AsRef<str>>) -> String {
-    words.map(|word| format!("`{}`", word.as_ref())).collect::<Vec<_>>().join(", ")
+fn code<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Every command in the item of its noun.
 fn commands_list() -> String {
-    let command = tempmail::cli::command();
-    let nouns: BTreeMap<&str, &clap::Command> =
-        command.get_subcommands().filter(|noun| !noun.is_hide_set()).map(|noun| (noun.get_name(), noun)).collect();
-    let (with_verbs, alone): (Vec<_>, Vec<_>) = nouns.into_iter().partition(|(_, noun)| noun.has_subcommands());
-    let items = with_verbs.into_iter().map(|(name, noun)| {
-        let verbs: BTreeSet<&str> = noun.get_subcommands().map(clap::Command::get_name).collect();
-        format!("`{name}`: {}", code(verbs.into_iter().filter(|verb| *verb != "help")))
-    });
-    let alone = format!("Alone: {}", code(alone.into_iter().map(|(name, _)| name)));
-    let items: Vec<String> = items.chain([alone]).collect();
+    let (commands, mut alone) = (exits::commands(), BTreeSet::new());
+    let mut verbs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for command in &commands {
+        match command.split_once(' ') {
+            Some((noun, verb)) => verbs.entry(noun).or_default().insert(verb),
+            None => alone.insert(&**command),
+        };
+    }
+    let items = verbs.into_iter().map(|(noun, verbs)| format!("`{noun}`: {}", code(verbs)));
+    let items: Vec<String> = items.chain([format!("Alone: {}", code(alone))]).collect();
     format!("\n`tempmail COMMAND --help` explains each.\n{}", listed(&items))
 }
 
@@ -109,7 +110,7 @@ async fn metrics_list() -> String {
         assert!(!family.help.is_empty(), "{name} has no HELP, to which the reference sends its readers");
         let subject = name.split('_').nth(1).expect("tempmail_ and a subject");
         let labels = family.labels();
-        let by = if labels.is_empty() { String::new() } else { format!(" by {}", code(labels.into_iter())) };
+        let by = if labels.is_empty() { String::new() } else { format!(" by {}", code(labels)) };
         by_subject.entry(subject).or_default().push(format!("`{name}`{by}"));
     }
     let items: Vec<String> = by_subject.into_values().map(|names| names.join("; ")).collect();
