@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use super::disk::STORE;
+
 /// Why an operation of the store failed. Every caller whose change was in the same group gets a copy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -193,14 +195,15 @@ impl OpenError {
         Self::Io { path: name.into(), reason: error.to_string() }
     }
 
-    /// Adds the directory to an error of a disk that knows its files by name only.
+    /// Adds the data directory to an error of a disk that knows its files by name only.
     #[must_use]
     pub fn within(self, directory: &Path) -> Self {
+        // An absolute path stays as it is.
+        let of_file = |name: PathBuf| directory.join(STORE).join(name);
         match self {
-            // An absolute path stays as it is.
-            Self::Io { path, reason } => Self::Io { path: directory.join(path), reason },
-            Self::Full { path } => Self::Full { path: directory.join(path) },
-            Self::Disk { path } => Self::Disk { path: directory.join(path) },
+            Self::Io { path, reason } => Self::Io { path: of_file(path), reason },
+            Self::Full { path } => Self::Full { path: of_file(path) },
+            Self::Disk { path } => Self::Disk { path: of_file(path) },
             other => other,
         }
     }
@@ -223,7 +226,7 @@ mod tests {
     #[test]
     fn a_disk_that_fails_is_told_from_other_errors_of_a_file() {
         let of = |error: Errno| OpenError::of_file("registry.redb", &error.into()).within(Path::new("/data"));
-        assert_eq!(of(Errno::IO), OpenError::Disk { path: "/data/registry.redb".into() });
+        assert_eq!(of(Errno::IO), OpenError::Disk { path: "/data/store/registry.redb".into() });
         assert!(matches!(of(Errno::ACCESS), OpenError::Io { .. }));
         assert!(matches!(of(Errno::NOSPC), OpenError::Full { .. }));
     }

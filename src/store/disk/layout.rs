@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::store::journal::segment_number;
 
 /// The directory of the store's files.
-pub(super) const STORE: &str = "store";
+pub(in crate::store) const STORE: &str = "store";
 /// A new store that is being built, or an old one that is being removed. It goes if its process is killed.
 pub(super) const BUILDING: &str = "store.building";
 /// A complete new store. The old one is to be removed.

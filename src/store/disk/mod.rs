@@ -13,6 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use directory::Directory;
+pub(super) use layout::STORE;
 pub use layout::{OldFiles, is_store};
 
 /// The unit in which files are read and written at best: the size of a page, and of most file systems' blocks.
