@@ -28,27 +28,29 @@ const OCTETS: usize = 4096;
 const SMALL_OCTETS: usize = 500;
 
 pub(crate) fn run(stored: usize, report: Report) -> Result<()> {
-    let daemon = Daemon::start(&["--retention", "24h"])?;
+    // What comes beside what is stored has room.
+    let room = (2 * stored + 10 * ARRIVING).to_string();
+    let daemon = Daemon::start(&["--retention", "24h", "--max-emails", &room])?;
     let begun = Instant::now();
     fill(&daemon, 0, SMALL.min(stored))?;
     let small = lists(&daemon, SMALL.min(stored))?;
     fill(&daemon, SMALL.min(stored), stored)?;
     let (rate, unit) = (per_second(stored, begun.elapsed()), "per s");
     report.figure("messages filled in", rate, unit, "");
-    report.figure("memory when filled", megabytes(&daemon)?, "MB", "");
+    report.figure("memory when filled", megabytes(&daemon)?, "MB", "200 at 1,000,000 Emails");
     let large = lists(&daemon, stored)?;
     report.figure(&format!("list of {EMAILS} at {SMALL} Emails"), small.rate, unit, "");
     report.figure(&format!("list of {EMAILS} at {stored} Emails"), large.rate, unit, "");
     report.figure("ratio", large.rate / small.rate, "", "at least 0.8");
     report.figure("p99 at all", large.p99.as_secs_f64() * 1e3, "ms", "");
-    report.figure("memory after lists", megabytes(&daemon)?, "MB", "64 at 1,000,000 Emails");
+    report.figure("memory after lists", megabytes(&daemon)?, "MB", "");
     pages(&daemon, stored / 10, report)?;
     let registry_octets = fs::metadata(daemon.data_dir().join("store/registry.redb"))?.len();
     let emails = u32::try_from(stored + stored / 10)?;
     let registry_octets = f64::from(u32::try_from(registry_octets / 1024)?) * 1024.0;
     report.figure("octets of the registry for each Email", registry_octets / f64::from(emails), "octets", "under 400");
     receiving(&daemon, stored, report)?;
-    report.figure("memory after both loads", megabytes(&daemon)?, "MB", "128 at 1,000,000 Emails");
+    report.figure("memory after both loads", megabytes(&daemon)?, "MB", "");
     start(daemon, report)
 }
 
